@@ -92,7 +92,8 @@ class TestRulebooks:
         assert list(content["flags"]) == FLAG_NAMES
         assert list(content["sources"]) == FLAG_NAMES
         for flag, source in content["sources"].items():
-            assert isinstance(source, str) and len(source.split()) >= 3, flag
+            assert isinstance(source, str), flag
+            assert len(source.split()) >= 3, flag
             assert "\n" not in source, flag
 
     @pytest.mark.parametrize("name", NAMED)
@@ -155,7 +156,8 @@ class TestValues:
                 make()
             message = str(caught.value)
             assert message.startswith(f"rules.{flag.name}: ")
-            assert "\n" not in message and len(message) < 200
+            assert "\n" not in message
+            assert len(message) < 200
 
     @pytest.mark.parametrize(
         ("given", "flag"),

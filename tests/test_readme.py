@@ -1,0 +1,44 @@
+"""What the README says is so."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from scala40_env.core.rules import FLAGS, Rules
+
+README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+NAMES = ["standard", "italian", "cerchio", "hops", "international"]
+
+
+def as_text(value: Any) -> str:
+    """A value of a flag as the table shows it."""
+    if value is None:
+        return "none"
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def rulebook_rows() -> list[str]:
+    """A row of the table for each flag in which the rulebooks differ."""
+    books = [Rules.load(name).to_mapping() for name in NAMES]
+    rows = []
+    for flag in FLAGS:
+        values = [as_text(book[flag.name]) for book in books]
+        if len(set(values)) > 1:
+            rows.append(f"| `{flag.name}` | {' | '.join(values)} |")
+    return rows
+
+
+def test_the_table_of_rulebooks_is_that_of_the_files() -> None:
+    head = f"| flag | {' | '.join(f'`{name}`' for name in NAMES)} |\n"
+    assert "\n".join([f"{head}|{'---|' * (len(NAMES) + 1)}", *rulebook_rows()]) + "\n\n" in README
+
+
+def test_the_example_runs() -> None:
+    example = re.search(r"```python\n(.*?)```", README, re.DOTALL)
+    assert example is not None
+    names: dict[str, Any] = {}
+    exec(example[1], names)
+    assert names["env"].agents == []
