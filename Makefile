@@ -55,7 +55,7 @@ clean:
 
 $(BIN)/python:
 	@$(or $(PYTHON),false) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo \
-	"scala40 needs Python 3.11 or newer, and $(or $(PYTHON),no python3.11 or python3 here) is not: make PYTHON=... demo" >&2; exit 2; }
+	"scala40 needs Python 3.11 or newer, and $(if $(PYTHON),$(PYTHON) is not,neither python3.11 nor python3 is): make PYTHON=... demo" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 
 # The stamps are files, not the folder: a change of the requirements installs again, anything else does not.
