@@ -11,4 +11,6 @@ judgement is made again here, slowly and in the obvious way, so that the two can
 ``rules_of_play``  ``apply``: what an action does, up to the end of the round
 ``adapter``        the twin's state from a row of the engine, and where the two differ
 ``scenario``       the cases of the rulebook, put to the twin
+``cases``          positions made by hand, for the twin's own tests
+``random_play``    rounds played at random, under rules drawn at random
 """

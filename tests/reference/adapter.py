@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import Any
 
 from scala40_env.core import state as engine
-from scala40_env.core.cards import JOKER, NUM_KINDS, NUM_RANKS, NUM_SUITS, RANK_NAMES, SUIT_NAMES
+from scala40_env.core.cards import JOKER, NO_KIND, NUM_KINDS, NUM_RANKS, NUM_SUITS, RANK_NAMES, SUIT_NAMES
 from scala40_env.core.rules import Rules
 from tests.reference import state as twin
 from tests.reference.melds import Meld, make_run, make_set
@@ -84,7 +84,7 @@ def from_row(row: Any, rules: Rules) -> State:
 def _turn(row: Any) -> Turn:
     return Turn(
         drew=_DREW[int(row["drew"])],
-        taken=_or_none(row["taken"], engine.NO_KIND),
+        taken=_or_none(row["taken"], NO_KIND),
         taken_played=bool(row["taken_played"]),
         duty=_DUTIES[int(row["duty"])],
         laid_points=int(row["laid_points"]),

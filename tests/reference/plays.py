@@ -121,11 +121,12 @@ def _open_slots(state: State) -> set[int]:
         return set(turn.new_slots)
     if not turn.opened_now:
         return set(state.table)
-    allowed = {
-        "any": set(state.table),
-        "own_melds_only": set(turn.new_slots),
-        "none": {turn.last_slot} & set(state.table),
-    }[mode]
+    if mode == "any":
+        allowed = set(state.table)
+    elif mode == "own_melds_only":
+        allowed = set(turn.new_slots)
+    else:
+        allowed = {slot for slot in state.table if slot == turn.last_slot}
     if turn.duty == MUST_OPEN_WITH:
         allowed &= turn.new_slots  # the taken card must still go into the opening
     return allowed
@@ -204,8 +205,8 @@ def _forbidden_discards(state: State, closing: bool) -> set[int]:
     forbidden = set()
     if policy == "forbidden" and len(state.in_round) >= rules.playable_discard_min_players:
         forbidden |= melds.fitting_kinds(state.table.values(), rules)
-    may_not_go_back = turn.taken is not None and not turn.taken_played and not rules.rediscard_taken
-    if may_not_go_back and state.hand[turn.taken] == 1:
+    may_go_back = turn.taken_played or rules.rediscard_taken
+    if turn.taken is not None and not may_go_back and state.hand[turn.taken] == 1:
         forbidden.add(turn.taken)
     if rules.joker_discard == "closing_only" and not closing:
         forbidden.add(JOKER)
