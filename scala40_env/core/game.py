@@ -1,0 +1,223 @@
+"""The engine's surface: kernels that step one game, and ``Game``, one game for humans and tests.
+
+``apply_action`` and ``legal_actions`` are the whole of the rules; ``advance`` puts them together.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scala40_env.core import actions, state
+from scala40_env.core.cards import MAX_SEATS, NO_KIND, ZERO
+from scala40_env.core.deal import start_match
+from scala40_env.core.jit import announce_compilation, kernel
+from scala40_env.core.legality import SEEN_SIZE, WORK_ROWS, legal_actions
+from scala40_env.core.rules import OVERFLOW_SPLIT, R_OVERFLOW, R_REENTRY, REENTRY_PAID, Rules, RulesError
+from scala40_env.core.scoring import choose_reentry, end_round
+from scala40_env.core.state import DRAW, END_STUCK, MATCH_OVER, NOBODY, PLAY, ROUND_OVER, allocate
+from scala40_env.core.transition import apply_draw, apply_play
+
+EPISODES = ("round", "match")
+
+
+class IllegalActionError(ValueError):
+    """An action that is not legal now; the message names the action and the reason."""
+
+
+@kernel
+def apply_action(s: Any, R: NDArray[np.int64], action: int) -> None:
+    """Do a legal action: the cards move, and the turn, the round and the match go on."""
+    if s.phase == DRAW:
+        apply_draw(s, R, action)
+    elif s.phase == PLAY:
+        apply_play(s, R, action)
+    else:
+        choose_reentry(s, R, action == actions.REENTER)
+
+
+@kernel
+def legal_or_stuck(s: Any, work: Any, R: NDArray[np.int64], seen: NDArray[np.uint64], out: NDArray[np.int16]) -> int:
+    """The legal actions; a round in which the seat to act can neither draw nor take is ended first."""
+    count = legal_actions(s, work, R, seen, out)
+    while count == 0 and s.phase == DRAW:
+        end_round(s, R, END_STUCK)
+        count = legal_actions(s, work, R, seen, out)
+    return count
+
+
+@kernel
+def is_episode_over(s: Any) -> bool:
+    """Whether nothing more can happen in the episode: its one round, or its match, is over."""
+    return s.phase == MATCH_OVER or (s.phase == ROUND_OVER and s.pending_reentry == 0)
+
+
+@kernel
+def redact(s: Any, seat: int, out: Any) -> None:
+    """Write the row as a seat may know it.
+
+    The other hands keep what everybody saw them take, the stock what the rules make public; all else that is hidden
+    becomes a count.  Seed and game are gone, since they decide every card.
+    """
+    out.seed = ZERO
+    out.game = ZERO
+    for other in range(MAX_SEATS):
+        if other != seat:
+            out.hand_one[other] = s.known_one[other]
+            out.hand_two[other] = s.known_two[other]
+            out.hand_jokers[other] = s.known_jokers[other]
+    for i in range(s.stock_known, s.stock_size):
+        out.stock[i] = NO_KIND
+
+
+@kernel
+def _start(rows: Any, R: NDArray[np.int64], seed: np.uint64, game: np.uint64, seats: int, whole_match: int) -> None:
+    start_match(rows[0], R, seed, game, seats, whole_match)
+
+
+@kernel
+def _legal(rows: Any, work: Any, R: NDArray[np.int64], seen: NDArray[np.uint64], out: NDArray[np.int16]) -> int:
+    return legal_actions(rows[0], work, R, seen, out)
+
+
+@kernel
+def _play(
+    rows: Any, work: Any, R: NDArray[np.int64], seen: NDArray[np.uint64], action: int, out: NDArray[np.int16]
+) -> int:
+    apply_action(rows[0], R, action)
+    return legal_or_stuck(rows[0], work, R, seen, out)
+
+
+@kernel
+def _redact(rows: Any, seat: int, out: Any) -> None:
+    out[0] = rows[0]
+    redact(rows[0], seat, out[0])
+
+
+class Scratch:
+    """What the search for legal actions works in; one for each thread."""
+
+    def __init__(self) -> None:
+        self.work = allocate(WORK_ROWS)
+        self.seen = np.zeros(SEEN_SIZE, dtype=np.uint64)
+
+
+def num_actions(rules: Rules) -> int:
+    """The size of the action space: 745, or 635 where the rules have no splits and no choice of re-entry."""
+    vector = rules.vector()
+    whole = vector[R_OVERFLOW] == OVERFLOW_SPLIT or vector[R_REENTRY] == REENTRY_PAID
+    return actions.NUM_ACTIONS if whole else actions.NUM_COMMON_ACTIONS
+
+
+def seed_word(seed: int) -> np.uint64:
+    """A seed or the number of a game as the engine keeps it; raises ``ValueError`` outside 0 ... 2**64 - 1."""
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= int(seed) < 2**64:
+        raise ValueError(f"seed: expected an integer from 0 to 2**64 - 1, got {seed!r}")
+    return np.uint64(seed)
+
+
+class Game:
+    """One game: a match, or a single round.
+
+    Args:
+        rules: rules, the name of a rulebook, or flags by name.
+        players: how many seats, as the rules allow.
+        seed, game: which deals; the same two give the same cards whoever plays.
+        episode: ``"round"`` or ``"match"``.
+
+    Raises:
+        RulesError: rules that do not exist, or players that they do not allow.
+        ValueError: another episode, or a seed that is not a 64-bit integer.
+    """
+
+    def __init__(
+        self, rules: Any = "standard", players: int = 2, *, seed: int = 0, game: int = 0, episode: str = "round"
+    ) -> None:
+        self.rules = Rules.of(rules)
+        self.rules.check_players(players)
+        if episode not in EPISODES:
+            raise ValueError(f"episode: expected 'round' or 'match', got {episode!r}")
+        announce_compilation()
+        self.vector = self.rules.vector()
+        self.rows = state.blank()
+        self._scratch = Scratch()
+        _start(self.rows, self.vector, seed_word(seed), seed_word(game), players, EPISODES.index(episode))
+        self._find_legal()
+
+    @classmethod
+    def from_rows(cls, rules: Any, rows: NDArray[Any]) -> Game:
+        """The game that a record array of one row holds; the row is copied."""
+        self = cls.__new__(cls)
+        self.rules = Rules.of(rules)
+        self.vector = self.rules.vector()
+        self.rows = rows.copy().view(np.recarray)
+        self._scratch = Scratch()
+        self._find_legal()
+        return self
+
+    @property
+    def row(self) -> Any:
+        """The state, its fields as attributes; see ``state.ROW``."""
+        return self.rows[0]
+
+    @property
+    def num_actions(self) -> int:
+        """The size of the action space."""
+        return num_actions(self.rules)
+
+    @property
+    def phase(self) -> int:
+        """``DRAW``, ``PLAY``, ``ROUND_OVER`` or ``MATCH_OVER``."""
+        return int(self.row.phase)
+
+    @property
+    def seat(self) -> int:
+        """The seat to act, or ``NOBODY``."""
+        return int(self.row.seat)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the episode has ended."""
+        return bool(is_episode_over(self.row))
+
+    def legal_actions(self) -> NDArray[np.int16]:
+        """The legal actions of the seat to act, ascending; none once the episode is over."""
+        return self._legal.copy()
+
+    def action_mask(self) -> NDArray[np.int8]:
+        """1 for each legal action of the seat to act: ``int8``, shape ``(num_actions,)``."""
+        mask = np.zeros(self.num_actions, dtype=np.int8)
+        mask[self._legal] = 1
+        return mask
+
+    def is_legal(self, action: int) -> bool:
+        """Whether the seat to act may do this."""
+        return bool(np.any(self._legal == action))
+
+    def play(self, action: int) -> None:
+        """Do an action; raises ``IllegalActionError``, before anything changes, where it is not legal."""
+        if not self.is_legal(action):
+            raise IllegalActionError(self._why_not(action))
+        out = np.empty(actions.NUM_ACTIONS, dtype=np.int16)
+        count = _play(self.rows, self._scratch.work, self.vector, self._scratch.seen, int(action), out)
+        self._legal = out[:count].copy()
+
+    def redacted(self, seat: int) -> NDArray[Any]:
+        """The row as a seat may know it, as a record array of one."""
+        out = allocate(1)
+        _redact(self.rows, seat, out)
+        return out
+
+    def copy(self) -> Game:
+        """A game of its own in the same state."""
+        return Game.from_rows(self.rules, self.rows)
+
+    def _find_legal(self) -> None:
+        out = np.empty(actions.NUM_ACTIONS, dtype=np.int16)
+        count = _legal(self.rows, self._scratch.work, self.vector, self._scratch.seen, out)
+        self._legal = out[:count].copy()
+
+    def _why_not(self, action: int) -> str:
+        return f"action {action} is not legal"
