@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
-from scala40_env.core.notation import NotationError, parse_card, shown
+from scala40_env.core.meld_text import KIND_OF, NotationError, parse_card, shown
 
 T = TypeVar("T")
 
@@ -78,18 +78,26 @@ def read_set(value: object, where: str, size: int) -> int:
 
 def read_cards(value: object, where: str, longest: int) -> list[int]:
     """A list of cards, as kinds."""
-    return [parse_card(word, where) for word in read_list(value, where, longest)]
+    words = read_list(value, where, longest)
+    try:
+        return [KIND_OF[word] for word in words]
+    except (KeyError, TypeError):
+        return [parse_card(word, where) for word in words]
 
 
 def read_cards_and_hidden(value: object, where: str, longest: int) -> list[int]:
     """A list of cards and ``{"hidden": n}``: the kinds, each hidden card as -1."""
-    kinds: list[int] = []
-    for entry in read_list(value, where, longest):
-        if isinstance(entry, Mapping):
-            read_mapping(entry, where, ("hidden",))
-            kinds += [-1] * read_integer(entry.get("hidden"), f"{where}.hidden", 0, longest)
+    words = read_list(value, where, longest)
+    try:
+        return [KIND_OF[word] for word in words]
+    except (KeyError, TypeError):
+        kinds: list[int] = []
+    for word in words:
+        if isinstance(word, Mapping):
+            read_mapping(word, where, ("hidden",))
+            kinds += [-1] * read_integer(word.get("hidden"), f"{where}.hidden", 0, longest)
         else:
-            kinds.append(parse_card(entry, where))
+            kinds.append(parse_card(word, where))
     if len(kinds) > longest:
         raise NotationError(f"{where}: at most {longest} cards, got {len(kinds)}")
     return kinds

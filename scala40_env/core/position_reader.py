@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scala40_env.core.actions import MAX_SLOTS
 from scala40_env.core.cards import MAX_CARDS, MAX_SEATS, NUM_KINDS
 from scala40_env.core.deal import shuffle, stream
+from scala40_env.core.jit import kernel
 from scala40_env.core.json_fields import (
     read_cards,
     read_cards_and_hidden,
@@ -51,53 +53,22 @@ from scala40_env.core.state import (
     PHASE_NAMES,
     PLAY,
     ROUND_OVER,
+    ROW,
     RUN,
+    allocate,
     blank,
 )
 
+# fmt: off
 FIELDS = (
-    (
-        "rules",
-        "players",
-        "dealer",
-        "seat",
-        "phase",
-        "hands",
-        "has_opened",
-        "turns",
-        "scores",
-        "table",
-        "pile",
-        "stock",
-        "turn",
-    )
-    + (
-        "seed",
-        "game",
-        "episode",
-        "round",
-        "in_match",
-        "in_round",
-        "reentries",
-        "round_turns",
-        "match_turns",
-        "recycles",
-    )
-    + ("stock_known", "known", "discards", "pending", "winners", "last_round")
+    "rules", "players", "dealer", "seat", "phase", "hands", "has_opened", "turns", "scores", "table", "pile", "stock",
+    "turn", "seed", "game", "episode", "round", "in_match", "in_round", "reentries", "round_turns", "match_turns",
+    "recycles", "stock_known", "known", "discards", "pending", "winners", "last_round",
 )
 TURN_FIELDS = (
-    "drew",
-    "card",
-    "card_played",
-    "duty",
-    "laid_points",
-    "laid_any",
-    "opened_now",
-    "jokers_owed",
-    "new",
-    "last",
-    "split",
+    "drew", "card", "card_played", "duty", "laid_points", "laid_any", "opened_now", "jokers_owed", "new", "last", "split",
 )
+# fmt: on
 LAST_ROUND_FIELDS = ("end", "closer", "closed_in_hand", "points", "opened", "in_round", "turns")
 DREW_NAMES = ("none", "stock", "upcard")
 DUTY_NAMES = ("none", "play", "open_with", "open")
@@ -108,6 +79,15 @@ LARGEST_HAND = 16
 """More than any play leads to; the engine's searches are made for hands of about this size."""
 _STREAM = 1 << 22
 """The stream of random numbers that places hidden cards: none that a deal or a reshuffle uses."""
+
+
+_BLANK = blank()
+_KINDS = np.arange(NUM_KINDS, dtype=np.uint8)
+
+
+@kernel
+def _shuffle_unseen(kinds: NDArray[np.uint8], rows: Any) -> None:
+    shuffle(kinds, kinds.shape[0], stream(rows[0].seed, rows[0].game, 0, _STREAM))
 
 
 def position_from_json(data: object) -> tuple[Rules, Any]:
@@ -128,8 +108,9 @@ class _Reader:
     def __init__(self, fields: Mapping[str, Any], rules: Rules) -> None:
         self.fields = fields
         self.rules = rules
-        self.rows = blank()
-        self.row = self.rows[0]
+        self.rows = allocate(1)
+        self.rows[0] = _BLANK[0]
+        self.row: Any = np.ndarray((1,), ROW, self.rows)[0]  # a plain view: quicker to fill than a record
         self.left = list(deck_counts(rules))
         self.seats = 0
         self.seat = NOBODY
@@ -199,14 +180,13 @@ class _Reader:
     def _seat(self, dealer: int, pending: int) -> int:
         acts = self.phase in (DRAW, PLAY)
         among = self.in_round if acts else pending
+        if acts and not among:
+            raise NotationError("in_round: no seat is in the round")
         given = self.fields.get("seat")
         if given is None:
             start = dealer if dealer != NOBODY else self.seats - 1
             turn_order = [(start + step) % self.seats for step in range(1, self.seats + 1)]
-            seat = next((seat for seat in turn_order if among >> seat & 1), NOBODY)
-            if acts and seat == NOBODY:
-                raise NotationError("in_round: no seat is in the round")
-            return seat
+            return next((seat for seat in turn_order if among >> seat & 1), NOBODY)
         seat = read_integer(given, "seat", 0, self.seats - 1)
         if not among >> seat & 1:
             why = "is not in the round" if acts else f"does not act in phase {PHASE_NAMES[self.phase]!r}"
@@ -385,8 +365,8 @@ class _Reader:
 
     def _unseen(self) -> list[int]:
         """All the cards that no field names, in an order drawn from the seed."""
-        kinds = np.array([kind for kind, count in enumerate(self.left) for _ in range(count)], dtype=np.uint8)
-        shuffle(kinds, len(kinds), stream(self.row["seed"], self.row["game"], 0, _STREAM))
+        kinds = np.repeat(_KINDS, self.left)
+        _shuffle_unseen(kinds, self.rows)
         made: list[int] = kinds.tolist()
         return made
 
@@ -429,6 +409,8 @@ def _read_slot(value: object, where: str) -> int:
 
 def _reveal(cards: list[int], unseen: list[int], where: str) -> None:
     """Put unseen cards in the place of hidden ones."""
+    if -1 not in cards:
+        return
     for place, kind in enumerate(cards):
         if kind < 0:
             if not unseen:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
+
+import numpy as np
 
 from scala40_env.core.cards import NO_KIND
 from scala40_env.core.json_fields import flags_of, members_of
@@ -10,7 +13,14 @@ from scala40_env.core.notation import CARD_NAMES, Meld, hand_kinds
 from scala40_env.core.position_reader import DREW_NAMES, DUTY_NAMES, EPISODES
 from scala40_env.core.rules import Rules
 from scala40_env.core.rules_json import rules_to_json
-from scala40_env.core.state import DREW_UPCARD, END_NAMES, END_NONE, NO_SLOT, NOBODY, PHASE_NAMES, PLAY
+from scala40_env.core.state import DREW_UPCARD, END_NAMES, END_NONE, NO_SLOT, NOBODY, PHASE_NAMES, PLAY, ROW
+
+_NAMES = ROW.names or ()
+
+
+def plain(row: Any) -> SimpleNamespace:
+    """The fields of a row as Python integers and arrays: many times quicker to read than the row's own."""
+    return SimpleNamespace(**dict(zip(_NAMES, row.item(), strict=True))) if isinstance(row, np.void) else row
 
 
 def position_to_json(row: Any, rules: Rules) -> dict[str, Any]:
@@ -18,7 +28,8 @@ def position_to_json(row: Any, rules: Rules) -> dict[str, Any]:
 
     What is hidden in a redacted row is written as hidden cards, so that reading it draws them at random.
     """
-    seats = int(row.num_seats)
+    row = plain(row)
+    seats = row.num_seats
     made: dict[str, Any] = {
         "rules": rules_to_json(rules),
         "players": seats,
@@ -95,7 +106,7 @@ def _add_rest(made: dict[str, Any], row: Any, seats: int) -> None:
         ("seed", int(row.seed), 0),
         ("game", int(row.game), 0),
         ("episode", EPISODES[int(row.whole_match)], "round"),
-        ("round", int(row["round"]), 0),
+        ("round", int(row.round), 0),
         ("in_match", flags_of(row.in_match, seats), flags_of(everybody, seats)),
         ("in_round", flags_of(row.in_round, seats), flags_of(row.in_match, seats)),
         ("reentries", row.reentries[:seats].tolist(), [0] * seats),
