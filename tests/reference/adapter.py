@@ -1,4 +1,4 @@
-"""Between the twin and the engine: a state from a row, what differs, and the engine's deal taken over.
+"""Between the twin and the engine: a state from a row and back, what differs, and the engine's deal taken over.
 
 Only here does the twin read the engine's fields, and only by their documented meaning.
 """
@@ -130,6 +130,78 @@ def _table(row: Any) -> dict[int, Meld]:
         else:
             table[slot] = make_run(suits, rank, int(row["meld_size"][slot]), joker)
     return table
+
+
+# --- writing a row -----------------------------------------------------------------------------------------------
+
+
+def to_row(state: State) -> Any:
+    """A record array of one ``ROW`` with everything that the twin's state says; seed and game are 0."""
+    rows = engine.blank()
+    row = rows[0]
+    row.num_seats, row.whole_match = state.num_seats, state.whole_match
+    for name in ("round", "dealer", "round_turns", "match_turns", "recycles", "stock_known", "ended_turns"):
+        setattr(row, name, getattr(state, name))
+    for name in ("in_match", "in_round", "winners", "ended_opened", "ended_in_round", "pending_reentry", "has_opened"):
+        setattr(row, name, _mask(getattr(state, name)))
+    row.closer, row.closed_in_hand = _or_value(state.closer, engine.NOBODY), state.closed_in_hand
+    row.phase, row.seat = _key_of(_PHASES, state.phase), _or_value(state.seat, engine.NOBODY)
+    row.end = _key_of(_ENDS, state.end)
+    for seat in range(state.num_seats):
+        for name in ("totals", "reentries", "points", "turns"):
+            getattr(row, name)[seat] = getattr(state, name)[seat]
+        row.hand_one[seat], row.hand_two[seat], row.hand_jokers[seat] = _hand_fields(state.hands[seat])
+        row.known_one[seat], row.known_two[seat], row.known_jokers[seat] = _hand_fields(state.known[seat])
+        row.hand_size[seat] = sum(state.hands[seat])
+        row.discards[seat] = state.discards[seat]
+    row.stock_size, row.pile_size = len(state.stock), len(state.pile)
+    row.stock[: len(state.stock)], row.pile[: len(state.pile)] = state.stock, state.pile
+    _write_table(row, state.table)
+    _write_turn(row, state.turn)
+    return rows
+
+
+def _write_table(row: Any, table: dict[int, Meld]) -> None:
+    row.used_slots = _mask(set(table))
+    for slot, meld in table.items():
+        row.meld_type[slot] = engine.SET if meld.is_set else engine.RUN
+        row.meld_rank[slot] = meld.ranks[0]
+        row.meld_suits[slot] = _mask(set(meld.suits)) if meld.is_set else meld.suits[0]
+        row.meld_size[slot] = len(meld)
+        if meld.joker is not None:
+            row.meld_joker[slot] = (meld.suits if meld.is_set else meld.ranks)[meld.joker]
+
+
+def _write_turn(row: Any, turn: Turn) -> None:
+    row.drew, row.duty = _key_of(_DREW, turn.drew), _key_of(_DUTIES, turn.duty)
+    row.taken = _or_value(turn.taken, NO_KIND)
+    for name in ("taken_played", "laid_points", "laid_any", "opened_now", "jokers_owed"):
+        setattr(row, name, getattr(turn, name))
+    row.new_slots = _mask(turn.new_slots)
+    row.last_slot = _or_value(turn.last_slot, engine.NO_SLOT)
+    row.split_slot = _or_value(turn.split_slot, engine.NO_SLOT)
+
+
+def _mask(members: set[int]) -> int:
+    return sum(1 << member for member in members)
+
+
+def _or_value(value: int | None, nothing: int) -> int:
+    return nothing if value is None else value
+
+
+def _key_of(names: dict[int, Any], name: Any) -> int:
+    return next(number for number, other in names.items() if other == name)
+
+
+def _hand_fields(hand: Hand) -> tuple[int, int, int]:
+    """The two masks and the count of jokers from counts by kind."""
+    masks = [0, 0]
+    for kind, count in enumerate(hand[:JOKER]):
+        suit, rank = divmod(kind, NUM_RANKS)
+        for copy in range(count):
+            masks[copy] |= 1 << (16 * suit + rank)
+    return masks[0], masks[1], hand[JOKER]
 
 
 # --- comparing ----------------------------------------------------------------------------------------------------

@@ -56,6 +56,7 @@ def apply(state: State, action: int, reshuffle: Reshuffle | None = None) -> Stat
         return _discard(state, action - actions.DISCARD)
     after = plays.play(state, action)
     if plays.goes_out_by_play(after):
+        _count_turn(after)
         end_round(after, CLOSED, after.seat)
     return after
 
@@ -117,12 +118,10 @@ def _discard(state: State, kind: int) -> State:
     plays.leaves_hand(after, kind)
     after.pile.append(kind)
     after.discards[seat][kind] += 1
+    _count_turn(after)
     if not any(after.hand):
         end_round(after, CLOSED, seat)
         return after
-    after.round_turns += 1
-    after.match_turns += 1
-    after.turns[seat] += 1
     why = _why_round_ends(after)
     if why is not None:
         end_round(after, why)
@@ -133,6 +132,13 @@ def _discard(state: State, kind: int) -> State:
     if not legal_actions(after):
         end_round(after, STUCK)
     return after
+
+
+def _count_turn(state: State) -> None:
+    """The seat to act has completed its turn, by a discard or by going out."""
+    state.round_turns += 1
+    state.match_turns += 1
+    state.turns[state.acting] += 1
 
 
 def _why_round_ends(state: State) -> str | None:
