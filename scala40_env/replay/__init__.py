@@ -1,0 +1,1 @@
+"""Games written down: records that replay, and states as text."""
