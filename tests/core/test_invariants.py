@@ -268,14 +268,9 @@ SPLIT: dict[str, Any] = {
     ],
 )
 def test_the_first_rule_that_an_action_breaks_is_named(position: dict[str, Any], action: str, reason: str) -> None:
-    if "stock" in position:
-        deck = [rank + suit for rank in "A23456789TJQK" for suit in "HDCS"] * 2
-        position = {**position, "table": _runs(), "hands": [deck[:0], []], "pile": []}
+    if "stock" in position:  # the whole deck lies on the table or is held
+        runs = [[rank + suit for rank in "A23456789TJQK"] for suit in "HDCS" for _ in range(2)]
+        position = {**position, "table": runs, "hands": [["JK"] * 4, []]}
     rules, rows = position_from_json(position)
     (number,) = parse_action(action, rows[0], rules)
     assert reason in explain(rows[0], rules, number)
-
-
-def _runs() -> list[list[str]]:
-    """The whole deck but its jokers, as runs on the table."""
-    return [[rank + suit for rank in "A23456789TJQK"] for suit in "HDCS" for _ in range(2)]
