@@ -1,0 +1,91 @@
+"""What an agent is: something that sees a redacted row and the legal actions, and returns one of them.
+
+An agent keeps nothing between its decisions.  It gets all that its seat may know in one row, and what it draws at
+random it draws from a number that belongs to the decision alone.  So what it does depends neither on the order in which
+games are played nor on how many are played at once, and a decision can be asked for again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scala40_env.core.deal import mix, stream
+from scala40_env.core.jit import kernel
+from scala40_env.core.rules import Rules
+
+_AGENTS = np.uint64(0x6167656E74730000)
+"""Parts the streams of the agents from those of the cards, which have the same seed."""
+
+
+UNIFORM, GREEDY = 0, 1
+"""The numbers of the compiled bots; ``agents.bots.choose`` plays them."""
+
+
+class AgentError(ValueError):
+    """An agent, or an option of one, that does not exist; the message is one line and names it."""
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """A player.
+
+    Attributes:
+        name: what reports call it.
+    """
+
+    name: str
+
+    def act(self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: np.uint64 | None = None) -> int:
+        """Choose one of the legal actions.
+
+        Args:
+            rows: the row of the game as the seat to act may know it (``Game.redacted(game.seat)``): a record array of
+                one row of ``scala40_env.core.state.ROW``.  The seat to act is ``rows[0].seat``; seed and game are 0,
+                hands of others and the stock hold what is public and otherwise only sizes.  The array is the
+                agent's own.
+            legal: the legal actions, ``int16``, ascending, at least one.
+            rules: the rules of the game.
+            rng: the start of the random numbers of this decision (``below(rng, bound)`` of ``scala40_env.core.deal``
+                gives the first).  Where it is ``None`` an agent that draws at random takes ``rng_of(rows)``.
+
+        Returns:
+            One of ``legal``.
+        """
+        ...
+
+
+@runtime_checkable
+class CompiledAgent(Agent, Protocol):
+    """An agent that the compiled loop of ``agents.playout`` can play as well.
+
+    Attributes:
+        bot: its number in ``agents.bots``.
+        salt: changes its random numbers; 0 or more, below 2**64.
+    """
+
+    bot: int
+    salt: int
+
+
+@kernel
+def decision_rng(seed: np.uint64, game: np.uint64, seat: int, decision: int) -> np.uint64:
+    """The start of the random numbers of one decision.
+
+    They depend on the seat and not on who sits there, so that in a deal that is played again with the seats exchanged
+    each seat has the same luck, as it has the same cards.
+
+    Args:
+        seed, game: of the deal.
+        seat: the seat to act.
+        decision: how many decisions came before it in the episode.
+    """
+    return stream(mix(seed ^ _AGENTS), game, seat, decision)
+
+
+def rng_of(rows: NDArray[Any]) -> np.uint64:
+    """A number that depends on what the seat to act knows alone, for an agent that is given none."""
+    return np.uint64(int.from_bytes(hashlib.blake2b(rows.tobytes(), digest_size=8).digest(), "little"))

@@ -1,0 +1,66 @@
+"""The compiled bots by number, so that a compiled loop can play any of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.base import GREEDY, UNIFORM
+from agents.greedy import choose_greedy
+from agents.uniform import choose_uniform
+from scala40_env.core.game import redact
+from scala40_env.core.jit import kernel
+
+NUM_BOTS = max(UNIFORM, GREEDY) + 1
+
+
+@kernel
+def choose(
+    bot: int,
+    s: Any,
+    R: NDArray[np.int64],
+    legal: NDArray[np.int16],
+    count: int,
+    rng: np.uint64,
+    salt: np.uint64,
+) -> int:
+    """What a bot does: one of the first ``count`` actions of ``legal``.
+
+    Args:
+        bot: its number.
+        s: a row as the seat to act may know it; never the full row.
+        R: the rules' vector.
+        legal: the legal actions, ascending.
+        count: how many there are, at least one.
+        rng: the start of the random numbers of this decision.
+        salt: the bot's own, which changes them.
+    """
+    if bot == GREEDY:
+        return choose_greedy(s, R, legal, count)
+    return choose_uniform(legal, count, rng, salt)
+
+
+@kernel
+def choose_blind(
+    bot: int,
+    s: Any,
+    view: Any,
+    R: NDArray[np.int64],
+    legal: NDArray[np.int16],
+    count: int,
+    rng: np.uint64,
+    salt: np.uint64,
+) -> int:
+    """What a bot does in a full row, of which it is shown what its seat may know.
+
+    Args:
+        bot: its number.
+        s: the full row.
+        view: scratch, a record array of one row; holds what the bot saw afterwards.
+        R, legal, count, rng, salt: as for ``choose``.
+    """
+    view[0] = s
+    redact(s, np.int64(s.seat), view[0])
+    return choose(bot, view[0], R, legal, count, rng, salt)
