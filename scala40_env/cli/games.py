@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from scala40_env.cli.positions import rules_argument
 from scala40_env.cli.streams import CommandError, print_json
 from scala40_env.core.game import Game
@@ -104,7 +106,7 @@ def _play(game: Game, agents: Sequence[Any], args: argparse.Namespace, decision_
     """Play the game out, showing each state; the actions."""
     actions: list[int] = []
     while not game.is_over:
-        rng = decision_rng(game.row.seed, game.row.game, game.seat, len(actions))
+        rng = np.uint64(decision_rng(game.row.seed, game.row.game, game.seat, len(actions)))
         choice = agents[game.seat].act(game.redacted(game.seat), game.legal_actions(), game.rules, rng)
         _show(game, int(choice), args.viewer)
         time.sleep(max(0.0, min(args.delay, 60.0)))
