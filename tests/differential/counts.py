@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 from scala40_env.core.cards import JOKER
 from tests.reference.state import DRAW, PLAY, State
@@ -73,7 +74,7 @@ class Counts(Counter[tuple[str, str]]):
 
 def _span(number: int, limits: tuple[int, ...]) -> str:
     """The span between limits in which a number lies, in words."""
-    for low, high in zip(limits, limits[1:], strict=False):
+    for low, high in pairwise(limits):
         if number <= low:
             return str(low)
         if number <= high:

@@ -18,13 +18,30 @@ from tests.reference.melds import Meld
 from tests.reference.state import DRAW, PLAY, STOCK, Hand, State, new_state
 
 STYLES = ("mixed", "mixed", "rich", "rich", "jokers", "full", "crowded", "small")
-"""``rich`` hands go together, ``jokers`` lie everywhere, ``full`` melds have no room, ``small`` hands are near the end."""
+"""``rich`` hands go together, ``jokers`` lie everywhere, ``full`` melds have no room, ``small`` hands near the end."""
 
 
 def position(rules: Rules, players: int, episode: str, seed: int) -> Any:
-    """A position that depends on these four alone, as a record array of one row."""
+    """A position that depends on these alone, as a record array of one row.
+
+    Args:
+        rules: The rules.
+        players: How many seats, as the rules allow.
+        episode: ``"round"`` or ``"match"``.
+        seed: Which of the positions.
+    """
     rng = random.Random(f"position {seed} {players}")
-    return to_row(_Builder(rules, players, episode == "match", rng).build())
+    while True:
+        state = _Builder(rules, players, episode == "match", rng).build()
+        if _is_whole(state):
+            return to_row(state)
+
+
+def _is_whole(state: State) -> bool:
+    """Whether the cards of a small deck sufficed for every hand, and the seat to act has something to draw."""
+    sizes = {seat: sum(state.hands[seat]) for seat in state.in_round}
+    enough = 2 if state.phase == PLAY else 1
+    return min(sizes.values()) >= 1 and sizes[state.acting] >= enough and len(state.stock) >= 1
 
 
 class _Builder:
@@ -217,12 +234,13 @@ class _Builder:
                 state.totals[seat] = limit + rng.randint(1, 60)
             if self.rules.reentry != "none" and rng.random() < 0.3:
                 state.reentries[seat] = rng.randint(0, 2)
-        if self.rules.match_mode != "elimination" and len(state.in_match) < state.num_seats:
-            self._extra_hand()
+        tied = len(state.in_match) < state.num_seats and self.rules.match_mode != "elimination"
+        if tied or self.rules.match_mode == "single_hand":
+            self._start_level()
 
-    def _extra_hand(self) -> None:
-        """Where nobody leaves before a tie is played off: those still in are tied, at the lowest total."""
+    def _start_level(self) -> None:
+        """Where nobody leaves before a tie is played off, or one round decides: those still in have equal totals."""
         state = self.state
-        tied = min(state.totals)
+        level = min(state.totals)
         for seat in state.in_match:
-            state.totals[seat] = tied
+            state.totals[seat] = level
