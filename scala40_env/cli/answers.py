@@ -7,12 +7,12 @@ from typing import Any
 
 from scala40_env.core.cards import MAX_SEATS
 from scala40_env.core.game import Game
-from scala40_env.core.invariants import explain
 from scala40_env.core.jit import announce_compilation
 from scala40_env.core.json_fields import members_of, read_flag, read_integer, read_list, read_mapping
 from scala40_env.core.notation import NoSuchPlayError, NotationError, format_action, parse_choices, shown
 from scala40_env.core.position import position_from_json, position_to_json
 from scala40_env.core.position_writer import plain
+from scala40_env.core.reasons import why_not
 from scala40_env.core.rules import MATCH_ELIMINATION, R_MATCH_MODE, R_TIE, TIE_EXTRA_HAND
 from scala40_env.core.rules_json import read_rules
 from scala40_env.core.scoring import is_over, leaders, reentry_total, seat_points, settle_totals
@@ -85,7 +85,7 @@ def play_text(game: Game, text: object) -> Game:
         for step, action in enumerate(way):
             if not tried.is_legal(action):
                 if step > furthest[0]:
-                    furthest = step, explain(tried.row, tried.rules, action)
+                    furthest = step, why_not(tried.row, tried.rules, action)
                 break
             tried.play(action)
         else:
@@ -95,14 +95,14 @@ def play_text(game: Game, text: object) -> Game:
 
 def _play_or_explain(game: Game, action: int) -> None:
     if not game.is_legal(action):
-        raise NotPlayableError(explain(game.row, game.rules, action))
+        raise NotPlayableError(why_not(game.row, game.rules, action))
     game.play(action)
 
 
 def _why_no_such_play(game: Game, reason: str) -> str:
     """What no action means is no play; where no play is possible at all, that comes first."""
     if game.phase != PLAY:
-        return explain(game.row, game.rules, _ANY_LAY)
+        return why_not(game.row, game.rules, _ANY_LAY)
     return reason.removeprefix("action: ")
 
 

@@ -32,6 +32,7 @@ from scala40_env.core.state import NO_JOKER, RUN, SET
 CARD_NAMES = (*(rank + suit for suit in SUIT_NAMES for rank in RANK_NAMES), JOKER_NAME)
 """The text of each kind."""
 KIND_OF = {name: kind for kind, name in enumerate(CARD_NAMES)}
+_BITS = tuple(1 << (kind + (LANE_BITS - NUM_RANKS) * (kind // NUM_RANKS)) for kind in range(JOKER))
 ALL_SUITS = (1 << NUM_SUITS) - 1
 LONGEST_RUN = 14
 _SHOWN = 40
@@ -95,7 +96,7 @@ def hand_masks(kinds: Iterable[int]) -> tuple[int, int, int]:
         if kind == JOKER:
             jokers += 1
         else:
-            bit = 1 << (kind + (LANE_BITS - NUM_RANKS) * (kind // NUM_RANKS))
+            bit = _BITS[kind]
             two |= one & bit
             one |= bit
     return one, two, jokers

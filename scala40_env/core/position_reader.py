@@ -66,7 +66,8 @@ FIELDS = (
     "recycles", "stock_known", "known", "discards", "pending", "winners", "last_round",
 )
 TURN_FIELDS = (
-    "drew", "card", "card_played", "duty", "laid_points", "laid_any", "opened_now", "jokers_owed", "new", "last", "split",
+    "drew", "card", "card_played", "duty", "laid_points", "laid_any", "opened_now", "jokers_owed", "new", "last",
+    "split",
 )
 # fmt: on
 LAST_ROUND_FIELDS = ("end", "closer", "closed_in_hand", "points", "opened", "in_round", "turns")
@@ -143,7 +144,8 @@ class _Reader:
         counts = default
         if name in self.fields:
             counts = read_per_seat(self.fields[name], name, self.seats, _read_count)
-        self.row[field][: self.seats] = counts
+        if any(counts):
+            self.row[field][: self.seats] = counts
         return counts
 
     def _match(self) -> None:
@@ -365,6 +367,8 @@ class _Reader:
 
     def _unseen(self) -> list[int]:
         """All the cards that no field names, in an order drawn from the seed."""
+        if not any(self.left):
+            return []
         kinds = np.repeat(_KINDS, self.left)
         _shuffle_unseen(kinds, self.rows)
         made: list[int] = kinds.tolist()

@@ -54,8 +54,13 @@ def explain(row: Any, rules: Rules, action: int) -> str:
     """``"legal"``, or why the seat to act may not do this; ``action`` is a number of the 745."""
     rows = allocate(1)
     rows[0] = row
-    if engine.Game.from_rows(rules, rows).is_legal(action):
-        return LEGAL
+    return LEGAL if engine.Game.from_rows(rules, rows).is_legal(action) else why_not(row, rules, action)
+
+
+def why_not(row: Any, rules: Rules, action: int) -> str:
+    """The first rule that an action breaks of which it is known that it is not legal."""
+    rows = allocate(1)
+    rows[0] = row
     return _Judge(rows, rules).why_not(int(action))
 
 
