@@ -1,0 +1,1 @@
+"""The faces of the environment: what learners drive."""
