@@ -39,7 +39,7 @@ class Agent(Protocol):
 
     name: str
 
-    def act(self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: np.uint64 | None = None) -> int:
+    def act(self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: int | None = None) -> int:
         """Choose one of the legal actions.
 
         Args:
@@ -49,8 +49,9 @@ class Agent(Protocol):
                 agent's own.
             legal: the legal actions, ``int16``, ascending, at least one.
             rules: the rules of the game.
-            rng: the start of the random numbers of this decision (``below(rng, bound)`` of ``scala40_env.core.deal``
-                gives the first).  Where it is ``None`` an agent that draws at random takes ``rng_of(rows)``.
+            rng: a number from 0 to 2**64 - 1 that belongs to this decision, from which all that is random is drawn
+                (``numpy.random.default_rng(rng)``, or ``below(numpy.uint64(rng), bound)`` of
+                ``scala40_env.core.deal``).  Where it is ``None`` an agent takes ``rng_of(rows)``.
 
         Returns:
             One of ``legal``.
@@ -82,10 +83,17 @@ def decision_rng(seed: np.uint64, game: np.uint64, seat: int, decision: int) -> 
         seed, game: of the deal.
         seat: the seat to act.
         decision: how many decisions came before it in the episode.
+
+    Returns:
+        A 64-bit number: ``uint64`` in a kernel, ``int`` where Python asks.
     """
     return stream(mix(seed ^ _AGENTS), game, seat, decision)
 
 
-def rng_of(rows: NDArray[Any]) -> np.uint64:
+def rng_of(rows: NDArray[Any]) -> int:
     """A number that depends on what the seat to act knows alone, for an agent that is given none."""
-    return np.uint64(int.from_bytes(hashlib.blake2b(rows.tobytes(), digest_size=8).digest(), "little"))
+    plain = np.asarray(rows)
+    digest = hashlib.blake2b(digest_size=8)
+    for name in plain.dtype.names or ():
+        digest.update(plain[name].tobytes())  # field by field: what lies between the fields is anything
+    return int.from_bytes(digest.digest(), "little")

@@ -62,6 +62,7 @@ _SPLIT = 2000
 _JOKER_OFF = 1000
 _NOT_NOW = 0
 _FEW_CARDS = 3
+_WITH_THE_REST = 4
 
 # What a card is worth keeping for, in quarters of a point of its cost in the hand.
 _COST = 4
@@ -167,13 +168,13 @@ def _play_value(s: Any, R: NDArray[np.int64], action: int) -> int:
 
 @kernel
 def _meld_value(s: Any, R: NDArray[np.int64], naturals: np.uint64, with_joker: bool) -> int:
-    """Of a meld: the points that it sheds, and those of the cards that are in melds without it."""
+    """Of a meld: the points that it sheds and those of the cards that are in melds without it, then the first alone."""
     seat = np.int64(s.seat)
     one, two = s.hand_one[seat], s.hand_two[seat]
     shed = sum_of_points(naturals, R, R[R_HAND_ACE])
     rest = one & ~(naturals & ~two)
     left = sum_of_points(in_melds(rest, R), R, R[R_HAND_ACE])
-    return shed + left + (_JOKER_MELD if with_joker else _NATURAL_MELD)
+    return _WITH_THE_REST * (shed + left) + shed + (_JOKER_MELD if with_joker else _NATURAL_MELD)
 
 
 @kernel
@@ -293,6 +294,6 @@ class Greedy:
     salt = 0
     name = "greedy"
 
-    def act(self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: np.uint64 | None = None) -> int:
+    def act(self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: int | None = None) -> int:
         """The greedy choice; draws nothing at random.  See ``Agent.act``."""
         return int(_choose_one(rows, rules.vector(), legal))

@@ -79,9 +79,15 @@ def _note_truncated(s: Any, seats: NDArray[np.int64], game: NDArray[np.int64]) -
 
 
 @kernel
-def _has_ended(s: Any, phase: int, round_number: int) -> bool:
-    """Whether a round has ended since the phase and the round were these."""
-    return phase <= PLAY and (s.phase > PLAY or s.round != round_number)
+def _turns_before(s: Any) -> int:
+    """How many turns the episode had before this round: it tells the rounds of a match apart."""
+    return np.int64(s.match_turns) - np.int64(s.round_turns)
+
+
+@kernel
+def _has_ended(s: Any, phase: int, turns_before: int) -> bool:
+    """Whether a round has ended since the phase and the turns before the round were these."""
+    return phase <= PLAY and (s.phase > PLAY or _turns_before(s) != turns_before)
 
 
 @kernel
@@ -120,14 +126,14 @@ def play_out(
         if s.match_turns >= turn_limit:
             _note_truncated(s, seats, game)
             return decision
-        seat, phase, round_number = np.int64(s.seat), np.int64(s.phase), np.int64(s.round)
+        seat, phase, turns_before = np.int64(s.seat), np.int64(s.phase), _turns_before(s)
         rng = decision_rng(seed, number, seat, decision)
         action = choose_blind(bots[seat], s, view, R, legal, count, rng, salts[seat])
         decision += 1
         seats[seat, SEAT_DECISIONS] += 1
         apply_action(s, R, action)
         count = legal_or_stuck(s, work, R, seen, legal)
-        if _has_ended(s, phase, round_number):
+        if _has_ended(s, phase, turns_before):
             _note_round(s, seats, game)
     game[GAME_WINNERS] = s.winners
     return decision

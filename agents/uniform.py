@@ -42,7 +42,7 @@ class Uniform:
         self.salt = int(seed_word(seed))
         self.name = f"uniform:seed={seed}" if seed else "uniform"
 
-    def act(self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: np.uint64 | None = None) -> int:
+    def act(self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: int | None = None) -> int:
         """One of the legal actions; see ``Agent.act``."""
         start = rng_of(rows) if rng is None else rng
-        return int(choose_uniform(legal, len(legal), start, np.uint64(self.salt)))
+        return int(choose_uniform(legal, len(legal), np.uint64(start), np.uint64(self.salt)))

@@ -26,7 +26,7 @@ from scala40_env.cli.streams import CommandError
 from scala40_env.core.jit import announce_compilation
 from scala40_env.core.rules_json import read_rules
 from training.deals import ArenaError, Plan, plan
-from training.play_deals import Tally, are_compiled, play_deals
+from training.play_deals import Tally, are_compiled, compile_for, play_deals
 from training.progress import DealsProgress
 from training.report import ArenaResult, print_report, summarise, to_json
 
@@ -63,6 +63,7 @@ def play(
     if len(line_up) != len(plan.agents):
         raise ArenaError(f"agents: the plan has {len(plan.agents)}, got {len(line_up)}")
     announce_compilation()
+    compile_for(plan, line_up, compiled=compiled)
     began = time.perf_counter()
     size = _COMPILED_CHUNK if compiled and are_compiled(line_up) else _PYTHON_CHUNK
     chunks = [(first, min(size, plan.deals - first)) for first in range(0, plan.deals, size)]
@@ -84,17 +85,14 @@ def _play_chunks(
     plan: Plan, agents: Sequence[Agent], chunks: Sequence[tuple[int, int]], processes: int, compiled: bool
 ) -> Iterator[Tally]:
     """The tallies of the chunks, in their order."""
-    # The first chunk is played here in any case: what is not compiled yet is compiled once, not by every process.
-    yield play_deals(plan, agents, *chunks[0], compiled=compiled)
-    rest = chunks[1:]
-    if processes == 1 or not rest:
-        for chunk in rest:
+    if processes == 1:
+        for chunk in chunks:
             yield play_deals(plan, agents, *chunk, compiled=compiled)
         return
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(processes, context, _start_worker, (plan, compiled)) as pool:
         try:
-            yield from pool.map(_play_in_worker, rest)
+            yield from pool.map(_play_in_worker, chunks)
         except BrokenProcessPool:
             raise ArenaError("a process died while it played; with --processes 1 its error can be seen") from None
 

@@ -112,6 +112,16 @@ def play_deals(plan: Plan, agents: Sequence[Agent], first: int, num_deals: int, 
     return Tally(totals, deals, tuple(faults.values()))
 
 
+def compile_for(plan: Plan, agents: Sequence[Agent], *, compiled: bool = True) -> None:
+    """Have compiled what playing a plan needs, so that it is no part of what is timed."""
+    if compiled and are_compiled(agents):
+        _play_compiled(plan, [agents[i] for i in plan.seating()[0]], 0, 0)
+    else:
+        game = Game(plan.rules, plan.players, seed=plan.seed)
+        game.redacted(game.seat)
+        game.play(int(game.legal_actions()[0]))
+
+
 _scratch: PlayoutScratch | None = None
 
 
@@ -154,6 +164,11 @@ def forfeit_points(rules: Rules) -> int:
     return max(hand, rules.unopened_penalty or 0)
 
 
+def _turns_before(row: Any) -> int:
+    """How many turns the episode had before this round: it tells the rounds of a match apart."""
+    return int(row.match_turns) - int(row.round_turns)
+
+
 class _Table:
     """One game of one deal, stepped from Python."""
 
@@ -176,7 +191,7 @@ class _Table:
         legal = self.game.legal_actions()
         while len(legal):
             row = self.game.row
-            seat, phase, round_number = int(row.seat), int(row.phase), int(row.round)
+            seat, phase, turns_before = int(row.seat), int(row.phase), _turns_before(row)
             if int(row.match_turns) >= self.plan.turn_limit:
                 note_truncated(rows, seats, game)
                 return None
@@ -190,7 +205,7 @@ class _Table:
             seats[seat, SEAT_DECISIONS] += 1
             self.game.play(action)
             row = self.game.row
-            if phase <= PLAY and (int(row.phase) > PLAY or int(row.round) != round_number):
+            if phase <= PLAY and (int(row.phase) > PLAY or _turns_before(row) != turns_before):
                 note_round(rows, seats, game)
             legal = self.game.legal_actions()
         game[GAME_WINNERS] = int(self.game.row.winners)
@@ -201,7 +216,7 @@ class _Table:
         agent = self.agents[int(self.seating[seat])]
         rng = decision_rng(np.uint64(self.plan.seed), np.uint64(self.deal), seat, decision)
         try:
-            answer = agent.act(self.game.redacted(seat), legal.copy(), self.plan.rules, rng)
+            answer = agent.act(self.game.redacted(seat), legal.copy(), self.plan.rules, int(rng))
         except (Exception, SystemExit) as error:  # whatever an agent does, the others play on
             return -1, AGENT_RAISED, " ".join(f"{type(error).__name__}: {error}".split())[:200]
         try:

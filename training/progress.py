@@ -47,7 +47,7 @@ class DealsProgress:
         if self._quiet or now - self._began < _AFTER:
             return
         if not self._console.is_terminal:
-            if now - self._last >= _PLAIN_EVERY:
+            if now - self._last >= _PLAIN_EVERY and self._done < self._total:
                 self._last = now
                 print(f"{self._what}: {self._done} of {self._total} deals", file=sys.stderr, flush=True)
             return

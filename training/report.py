@@ -40,7 +40,20 @@ _SHOWN_ENDS = [name for name in END_NAMES if name != "none"]
 
 @dataclass(frozen=True)
 class AgentResult:
-    """One agent's numbers; shares are of the rounds that it played, ``won`` of its matches (``None`` in rounds)."""
+    """One agent's numbers, of all the seats that it holds in a line-up.
+
+    Attributes:
+        name: what the tables call it.
+        points: what it is charged for a round; a sample is its mean over a deal's seats and rotations.
+        closed: the share of all rounds that it closed.
+        opened: the share of the rounds of its seats in which the seat opened.
+        won: the share of the matches that it won, a shared match in parts; ``None`` where episodes are rounds.
+        rounds: how many rounds its seats played.
+        decisions: how many decisions it made.
+        illegal: how often it returned what was not legal.
+        raised: how often it raised.
+        first_fault: the first of those, in words.
+    """
 
     name: str
     points: Estimate
@@ -137,13 +150,12 @@ def _agent_result(plan: Plan, name: str, index: int, tally: Tally, points: np.nd
     rounds = int(total[SEAT_ROUNDS])
     won = None
     if plan.episode == "match":
-        matches = plan.rotations * plan.players // len(plan.agents)  # of this agent's seats, in one deal
-        won = estimate(counts[:, AGENT_WON] / (WHOLE_WIN * matches))
+        won = estimate(counts[:, AGENT_WON] / (WHOLE_WIN * plan.rotations))
     fault = next((fault for fault in tally.faults if fault.agent == index), None)
     return AgentResult(
         name=name,
         points=estimate(points),
-        closed=_share(int(total[SEAT_CLOSED]), rounds),
+        closed=_share(int(total[SEAT_CLOSED]), int(tally.deals[:, DEAL_ROUNDS].sum())),
         opened=_share(int(total[SEAT_OPENED]), rounds),
         won=won,
         rounds=rounds,

@@ -1,0 +1,36 @@
+"""Players that tests put into an arena: some of them misbehave."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scala40_env.core.rules import Rules
+
+
+class First:
+    """Plays the first legal action; after so many decisions of a game it does something else, if asked to."""
+
+    def __init__(self, *, then: str = "first", after: int = 10) -> None:
+        self.name = f"first-{then}"
+        self.then = then
+        self.after = after
+
+    def act(self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: int | None = None) -> Any:
+        if int(rows[0].turns[int(rows[0].seat)]) < self.after:
+            return legal[0]
+        if self.then == "raise":
+            raise RuntimeError("out of ideas\nfor good")
+        if self.then == "exit":
+            raise SystemExit(3)
+        if self.then == "die":
+            import os
+
+            os._exit(7)
+        if self.then == "mutate":
+            rows[0].hand_jokers[:] = 4
+            rows[0].phase = 3
+            first = int(legal[0])
+            legal[:] = 744
+            return first
+        return {"first": legal[0], "illegal": 744, "far": 10**30, "none": None, "text": "draw", "half": 1.5}[self.then]
