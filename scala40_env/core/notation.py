@@ -224,16 +224,18 @@ def _slot(word: str, verb: str, text: str) -> int:
 
 def _lay(words: list[str], row: Any, rules: Rules) -> list[list[int]]:
     meld = parse_meld(words, "action")
+    if meld.size == act.SHORTEST_RUN:
+        return [[lay_of_meld(meld)]]  # an action, whatever the rules say of it
     fault = meld_fault(meld, rules)
     if fault:
         raise NoSuchPlayError(f"action: {fault}")
     slot = lowest_free_slot(int(row.used_slots))
-    if meld.size > act.SHORTEST_RUN and slot is None:
+    if slot is None:
         raise NoSuchPlayError("action: the table has no free slot")
     taken = NO_KIND if row.taken_played else int(row.taken)
     windows = _windows(meld)
     windows.sort(key=lambda window: (taken not in window.kinds(), window.joker == NO_JOKER))
-    return [_lay_by(window, meld, slot or 0) for window in windows]
+    return [_lay_by(window, meld, slot) for window in windows]
 
 
 def lowest_free_slot(used_slots: int) -> int | None:
@@ -244,8 +246,6 @@ def lowest_free_slot(used_slots: int) -> int | None:
 
 def _windows(meld: Meld) -> list[Meld]:
     """The melds of three cards that are part of a meld."""
-    if meld.size == act.SHORTEST_RUN:
-        return [meld]
     if meld.type == SET:
         left = [meld.suits & ~(1 << suit) for suit in reversed(range(4))]
         return [Meld(SET, meld.rank, suits, 3, _joker_in(meld.joker, suits)) for suits in left]
