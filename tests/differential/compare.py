@@ -154,7 +154,7 @@ class Pair:
         self.played.append(action)
         rounds_before = self.twin.round_turns
         row = self.game.row
-        after = apply(self.twin, action, lambda cards: _shuffled_as(row, cards))
+        after = apply(self.twin, action, lambda cards: shuffled_as(row, cards))
         self.counts.note("actions", sort_of(action))
         if after.phase in (ROUND_OVER, MATCH_OVER) and self.twin.phase != ROUND_OVER:
             assert after.ended_turns >= rounds_before
@@ -183,7 +183,7 @@ class Pair:
             raise Disagreement(self.start, list(self.played), lines, shown)
 
 
-def _shuffled_as(row: Any, cards: list[int]) -> list[int]:
+def shuffled_as(row: Any, cards: list[int]) -> list[int]:
     """The order into which the engine has shuffled cards: its stock, and on it the one that was drawn since."""
     stock = [int(kind) for kind in row.stock[: int(row.stock_size)]]
     return stock + list((Counter(cards) - Counter(stock)).elements())

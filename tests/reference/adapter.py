@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import Any
 
 from scala40_env.core import state as engine
-from scala40_env.core.cards import JOKER, NO_KIND, NUM_KINDS, NUM_RANKS, NUM_SUITS, RANK_NAMES, SUIT_NAMES
+from scala40_env.core.cards import JOKER, NO_KIND, NUM_KINDS, NUM_RANKS, RANK_NAMES, SUIT_NAMES
 from scala40_env.core.rules import Rules
 from tests.reference import state as twin
 from tests.reference.melds import Meld, make_run, make_set
@@ -43,6 +43,7 @@ _DUTIES = {
 
 def from_row(row: Any, rules: Rules) -> State:
     """The twin's state from one record of ``ROW``; the row must be full, not redacted."""
+    row = dict(zip(engine.ROW.names or (), row.item(), strict=True))  # many times quicker to read
     seats = range(int(row["num_seats"]))
     return State(
         rules=rules,
@@ -100,7 +101,7 @@ def _turn(row: Any) -> Turn:
 def _members(mask: Any) -> set[int]:
     """The bits that are set."""
     bits = int(mask)
-    return {i for i in range(64) if bits >> i & 1}
+    return {i for i in range(bits.bit_length()) if bits >> i & 1}
 
 
 def _or_none(value: Any, nothing: int) -> int | None:
@@ -111,10 +112,9 @@ def _hand(one: Any, two: Any, jokers: Any) -> Hand:
     """Counts by kind from two masks of 16-bit lanes, one lane a suit."""
     hand = twin.empty_hand()
     for mask in (int(one), int(two)):
-        for suit in range(NUM_SUITS):
-            lane = mask >> (16 * suit) & 0xFFFF
-            for rank in range(NUM_RANKS):
-                hand[suit * NUM_RANKS + rank] += lane >> rank & 1
+        for bit in _members(mask):
+            suit, rank = divmod(bit, 16)
+            hand[suit * NUM_RANKS + rank] += 1
     hand[JOKER] = int(jokers)
     return hand
 

@@ -184,11 +184,11 @@ def _kinds_in_lays(state: State) -> set[int]:
     """The natural cards in hand that are in some meld of three from the hand and the jokers in reach."""
     jokers = _jokers_in_reach(state)
     found: set[int] = set()
-    for meld in melds.lays(state.rules).values():
-        naturals = [kind for kind in meld.kinds() if kind != JOKER]
-        if (len(naturals) == 3 or jokers) and plays.holds(state, naturals):
-            found.update(naturals)
-    return found
+    hand = state.hand
+    for _, meld, cards in melds.cards_of_lays(state.rules):
+        if (meld.joker is None or jokers) and all(kind == JOKER or hand[kind] for kind in cards):
+            found.update(cards)
+    return found - {JOKER}
 
 
 def _near_some_meld(kind: int, table: Iterable[Meld]) -> bool:

@@ -131,6 +131,12 @@ def lays(rules: Rules) -> dict[int, Meld]:
     return {action: meld for action, meld in found.items() if is_valid(meld, rules)}
 
 
+@cache
+def cards_of_lays(rules: Rules) -> tuple[tuple[int, Meld, tuple[int, ...]], ...]:
+    """The same, each with its three cards: action, meld, cards."""
+    return tuple((action, meld, tuple(meld.kinds())) for action, meld in lays(rules).items())
+
+
 def _set_lays() -> dict[int, Meld]:
     suits = range(NUM_SUITS)
     patterns: list[tuple[tuple[int, ...], int | None]] = [(triple, None) for triple in combinations(suits, 3)]

@@ -90,12 +90,6 @@ def plays(state: State) -> list[int]:
     return _lays(state) + lay_offs(state, sorted(_open_slots(state))) + _swaps(state)
 
 
-def holds(state: State, kinds: Iterable[int]) -> bool:
-    """Whether the seat to act has all these (different) kinds in hand."""
-    hand = state.hand
-    return all(hand[kind] > 0 for kind in kinds)
-
-
 def is_opening_turn(state: State) -> bool:
     """Whether the seat opens in this turn, if it does anything: it had not opened before."""
     return not state.opened or state.turn.opened_now
@@ -107,11 +101,12 @@ def _joker_banned_from_new_melds(state: State) -> bool:
 
 def _lays(state: State) -> list[int]:
     banned = _joker_banned_from_new_melds(state)
-    found = []
-    for action, meld in melds.lays(state.rules).items():
-        if holds(state, meld.kinds()) and not (banned and meld.joker is not None):
-            found.append(action)
-    return found
+    hand = state.hand
+    return [
+        action
+        for action, meld, (first, second, third) in melds.cards_of_lays(state.rules)
+        if hand[first] and hand[second] and hand[third] and not (banned and meld.joker is not None)
+    ]
 
 
 def _open_slots(state: State) -> set[int]:
