@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scala40_env.core.jit import kernel
+from scala40_env.core.jit import inlined, kernel
 
 NUM_SUITS = 4
 NUM_RANKS = 13
@@ -52,13 +52,13 @@ def kind_bit(kind: int) -> np.uint64:
     return ONE << np.uint64(kind + 3 * suit)
 
 
-@kernel
+@inlined
 def card_bit(suit: int, rank: int) -> np.uint64:
     """The bit of a card by suit and rank; rank 13 is the high ace's own bit."""
     return ONE << np.uint64(suit * LANE_BITS + rank)
 
 
-@kernel
+@inlined
 def lowest_kind(mask: np.uint64) -> int:
     """The kind of the lowest bit of a mask that is not empty (and holds no high aces)."""
     bit = lowest_bit_index(mask)
@@ -83,13 +83,13 @@ def bit_count(mask: np.uint64) -> int:
     return np.int64((m * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@kernel
+@inlined
 def without_lowest(mask: np.uint64) -> np.uint64:
     """The mask less its lowest bit."""
     return mask & (mask - ONE)
 
 
-@kernel
+@inlined
 def with_high_aces(mask: np.uint64) -> np.uint64:
     """The mask with each ace also at bit 13 of its lane, above the king."""
     return mask | ((mask & ACES) << np.uint64(HIGH_ACE))

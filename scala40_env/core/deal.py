@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scala40_env.core.cards import JOKER, NO_KIND, NUM_RANKS, ONE, ZERO, kind_bit
-from scala40_env.core.jit import kernel
+from scala40_env.core.jit import inlined, kernel
 from scala40_env.core.rules import (
     R_DECK_SIZE,
     R_HAND_SIZE,
@@ -79,7 +79,7 @@ def shuffle(cards: NDArray[np.uint8], size: int, state: np.uint64) -> np.uint64:
     return state
 
 
-@kernel
+@inlined
 def first_dealer(s: Any) -> int:
     """The dealer of a match's first round, by lot."""
     _, seat = below(stream(s.seed, s.game, 0, _DEALER_STREAM), np.int64(s.num_seats))
@@ -163,7 +163,7 @@ def _clear_round(s: Any) -> None:
     clear_turn(s)
 
 
-@kernel
+@inlined
 def _fill_deck(deck: NDArray[np.uint8], R: NDArray[np.int64]) -> None:
     size = 0
     for _ in range(R[R_PACKS]):
@@ -182,7 +182,7 @@ def deal_round(s: Any, R: NDArray[np.int64]) -> None:
     _clear_round(s)
     size = R[R_DECK_SIZE]
     _fill_deck(s.stock, R)
-    state = shuffle(s.stock, size, stream(s.seed, s.game, np.int64(s.round), 0))
+    state = shuffle(s.stock, size, stream(s.seed, s.game, np.int64(s["round"]), 0))
     s.in_round = s.in_match
     first = next_seat(s, np.int64(s.dealer), np.int64(s.in_round))
     seat = first
@@ -202,7 +202,7 @@ def deal_round(s: Any, R: NDArray[np.int64]) -> None:
     s.phase = DRAW
 
 
-@kernel
+@inlined
 def _bury_jokers(s: Any, size: int, state: np.uint64) -> None:
     """Put a joker on top of the stock back into it, until another card is on top."""
     for _ in range(64):  # four jokers at most: the stock would have to be jokers only to need so many
@@ -212,18 +212,20 @@ def _bury_jokers(s: Any, size: int, state: np.uint64) -> None:
         s.stock[size - 1], s.stock[j] = s.stock[j], s.stock[size - 1]
 
 
-@kernel
+@inlined
 def reshuffle_stock(s: Any) -> None:
     """Shuffle the stock, for the recycle whose number is ``s.recycles``."""
-    shuffle(s.stock, np.int64(s.stock_size), stream(s.seed, s.game, np.int64(s.round), np.int64(s.recycles)))
+    shuffle(s.stock, np.int64(s.stock_size), stream(s.seed, s.game, np.int64(s["round"]), np.int64(s.recycles)))
 
 
 @kernel
-def start_match(s: Any, R: NDArray[np.int64], seed: np.uint64, game: np.uint64, num_seats: int, whole_match: int) -> None:
+def start_match(
+    s: Any, R: NDArray[np.int64], seed: np.uint64, game: np.uint64, num_seats: int, whole_match: int
+) -> None:
     """Begin a match (or the one round that is the episode): everything is set and the first round is dealt."""
     s.seed = seed
     s.game = game
-    s.round = 0
+    s["round"] = 0
     s.num_seats = num_seats
     s.whole_match = whole_match
     s.in_match = (1 << num_seats) - 1

@@ -12,15 +12,18 @@ from numpy.typing import NDArray
 
 from scala40_env.core import actions, state
 from scala40_env.core.cards import MAX_SEATS, NO_KIND, ZERO
+from scala40_env.core.completion import MEMORY_WORDS, WORK_ROWS
 from scala40_env.core.deal import start_match
-from scala40_env.core.jit import announce_compilation, kernel
-from scala40_env.core.legality import SEEN_SIZE, WORK_ROWS, legal_actions
-from scala40_env.core.rules import OVERFLOW_SPLIT, R_OVERFLOW, R_REENTRY, REENTRY_PAID, Rules, RulesError
+from scala40_env.core.jit import announce_compilation, inlined, kernel
+from scala40_env.core.legality import legal_actions
+from scala40_env.core.reasons import why_not
+from scala40_env.core.rules import OVERFLOW_SPLIT, R_OVERFLOW, R_REENTRY, REENTRY_PAID, Rules
 from scala40_env.core.scoring import choose_reentry, end_round
-from scala40_env.core.state import DRAW, END_STUCK, MATCH_OVER, NOBODY, PLAY, ROUND_OVER, allocate
+from scala40_env.core.state import DRAW, END_STUCK, MATCH_OVER, PLAY, ROUND_OVER, allocate
 from scala40_env.core.transition import apply_draw, apply_play
 
 EPISODES = ("round", "match")
+NO_ACTION = -1
 
 
 class IllegalActionError(ValueError):
@@ -38,7 +41,7 @@ def apply_action(s: Any, R: NDArray[np.int64], action: int) -> None:
         choose_reentry(s, R, action == actions.REENTER)
 
 
-@kernel
+@inlined
 def legal_or_stuck(s: Any, work: Any, R: NDArray[np.int64], seen: NDArray[np.uint64], out: NDArray[np.int16]) -> int:
     """The legal actions; a round in which the seat to act can neither draw nor take is ended first."""
     count = legal_actions(s, work, R, seen, out)
@@ -78,16 +81,14 @@ def _start(rows: Any, R: NDArray[np.int64], seed: np.uint64, game: np.uint64, se
 
 
 @kernel
-def _legal(rows: Any, work: Any, R: NDArray[np.int64], seen: NDArray[np.uint64], out: NDArray[np.int16]) -> int:
-    return legal_actions(rows[0], work, R, seen, out)
-
-
-@kernel
-def _play(
-    rows: Any, work: Any, R: NDArray[np.int64], seen: NDArray[np.uint64], action: int, out: NDArray[np.int16]
+def _act(
+    rows: Any, work: Any, R: NDArray[np.int64], memory: NDArray[np.uint64], action: int, out: NDArray[np.int16]
 ) -> int:
-    apply_action(rows[0], R, action)
-    return legal_or_stuck(rows[0], work, R, seen, out)
+    """Do an action (none where it is ``NO_ACTION``); the legal actions after it, and how many."""
+    if action != NO_ACTION:
+        apply_action(rows[0], R, action)
+        return legal_or_stuck(rows[0], work, R, memory, out)
+    return legal_actions(rows[0], work, R, memory, out)
 
 
 @kernel
@@ -101,7 +102,7 @@ class Scratch:
 
     def __init__(self) -> None:
         self.work = allocate(WORK_ROWS)
-        self.seen = np.zeros(SEEN_SIZE, dtype=np.uint64)
+        self.seen = np.zeros(MEMORY_WORDS, dtype=np.uint64)
 
 
 def num_actions(rules: Rules) -> int:
@@ -144,7 +145,7 @@ class Game:
         self.rows = state.blank()
         self._scratch = Scratch()
         _start(self.rows, self.vector, seed_word(seed), seed_word(game), players, EPISODES.index(episode))
-        self._find_legal()
+        self._act(NO_ACTION)
 
     @classmethod
     def from_rows(cls, rules: Any, rows: NDArray[Any]) -> Game:
@@ -154,7 +155,7 @@ class Game:
         self.vector = self.rules.vector()
         self.rows = rows.copy().view(np.recarray)
         self._scratch = Scratch()
-        self._find_legal()
+        self._act(NO_ACTION)
         return self
 
     @property
@@ -180,7 +181,8 @@ class Game:
     @property
     def is_over(self) -> bool:
         """Whether the episode has ended."""
-        return bool(is_episode_over(self.row))
+        row = self.row
+        return bool(row.phase == MATCH_OVER or (row.phase == ROUND_OVER and row.pending_reentry == 0))
 
     def legal_actions(self) -> NDArray[np.int16]:
         """The legal actions of the seat to act, ascending; none once the episode is over."""
@@ -200,9 +202,7 @@ class Game:
         """Do an action; raises ``IllegalActionError``, before anything changes, where it is not legal."""
         if not self.is_legal(action):
             raise IllegalActionError(self._why_not(action))
-        out = np.empty(actions.NUM_ACTIONS, dtype=np.int16)
-        count = _play(self.rows, self._scratch.work, self.vector, self._scratch.seen, int(action), out)
-        self._legal = out[:count].copy()
+        self._act(int(action))
 
     def redacted(self, seat: int) -> NDArray[Any]:
         """The row as a seat may know it, as a record array of one."""
@@ -214,10 +214,10 @@ class Game:
         """A game of its own in the same state."""
         return Game.from_rows(self.rules, self.rows)
 
-    def _find_legal(self) -> None:
+    def _act(self, action: int) -> None:
         out = np.empty(actions.NUM_ACTIONS, dtype=np.int16)
-        count = _legal(self.rows, self._scratch.work, self.vector, self._scratch.seen, out)
+        count = _act(self.rows, self._scratch.work, self.vector, self._scratch.seen, action, out)
         self._legal = out[:count].copy()
 
     def _why_not(self, action: int) -> str:
-        return f"action {action} is not legal"
+        return f"action {action}: {why_not(self.row, self.rules, action)}"

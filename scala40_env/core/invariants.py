@@ -11,11 +11,12 @@ from typing import Any
 
 from scala40_env.core.actions import MAX_SLOTS
 from scala40_env.core.cards import ACE, HIGH_ACE, JOKER, NO_KIND, NUM_KINDS, NUM_RANKS, NUM_SUITS
+from scala40_env.core.game import Game
 from scala40_env.core.json_fields import members_of
 from scala40_env.core.melds import LONGEST_UNSPLIT
 from scala40_env.core.notation import CARD_NAMES, Meld, hand_kinds, meld_fault
 from scala40_env.core.position_writer import plain
-from scala40_env.core.reasons import explain
+from scala40_env.core.reasons import LEGAL, why_not
 from scala40_env.core.rules import Rules
 from scala40_env.core.rules_json import deck_counts
 from scala40_env.core.state import (
@@ -34,9 +35,17 @@ from scala40_env.core.state import (
     ROUND_OVER,
     RUN,
     SET,
+    allocate,
 )
 
 __all__ = ["check", "explain"]
+
+
+def explain(row: Any, rules: Rules, action: int) -> str:
+    """``"legal"``, or why the seat to act may not do this; ``action`` is a number of the 745."""
+    rows = allocate(1)
+    rows[0] = row
+    return LEGAL if Game.from_rows(rules, rows).is_legal(action) else why_not(row, rules, action)
 
 
 def check(row: Any, rules: Rules) -> list[str]:

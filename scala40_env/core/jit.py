@@ -2,8 +2,7 @@
 
 Numba's own ``cache=True`` looks only at the file of the function that it caches: after an edit of a
 function that a kernel *calls*, in another file, the old result is returned.  Here the cache lies in a
-folder whose name is a digest of every source that a kernel may depend on, so that an edit anywhere in
-the core starts a new folder.
+folder whose name is a digest of all that its source imports, so that an edit anywhere below it starts a new folder.
 
 The folder is ``$SCALA40_CACHE_DIR``, or ``scala40`` in the user's cache folder.  Folders that no run has used
 for a month are removed.
@@ -11,7 +10,9 @@ for a month are removed.
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import inspect
 import os
 import shutil
 import sys
@@ -19,9 +20,14 @@ import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numba
+import numpy as np
+from numba.core.dispatcher import Dispatcher
+
+if numba.config.DISABLE_JIT:
+    np.seterr(over="ignore")  # mixing numbers overflows on purpose; compiled code says nothing
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -32,29 +38,39 @@ def _cache_root() -> Path:
     chosen = os.environ.get("SCALA40_CACHE_DIR")
     if chosen:
         return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(base) / "scala40"
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "scala40"
 
 
 @cache
-def _digest(folder: Path) -> str:
-    """The digest of every Python source under ``folder`` (names and contents)."""
-    state = hashlib.sha256()
-    for path in sorted(folder.rglob("*.py")):
-        state.update(path.relative_to(folder).as_posix().encode())
-        state.update(path.read_bytes())
-    return state.hexdigest()
+def _imports(file: Path) -> frozenset[Path]:
+    """The sources that a source file imports, itself too, all the way down, within the packages beside its own."""
+    root = next(folder for folder in file.parents if not (folder / "__init__.py").exists())
+    found = {file}
+    waiting = [file]
+    while waiting:
+        for node in ast.walk(ast.parse(waiting.pop().read_bytes())):
+            names: list[str] = []
+            if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+                names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            elif isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            for name in names:
+                source = root.joinpath(*name.split(".")).with_suffix(".py")
+                if source not in found and source.is_file():
+                    found.add(source)
+                    waiting.append(source)
+    return frozenset(found)
 
 
 @cache
-def _cache_folder(sources: Path) -> Path:
-    """The cache folder of kernels whose own package lies in ``sources``."""
-    core = Path(__file__).resolve().parent
-    state = hashlib.sha256(_digest(core).encode())
-    if sources != core:
-        state.update(_digest(sources).encode())
-    state.update(repr((numba.__version__, bool(numba.config.BOUNDSCHECK))).encode())
-    folder = _cache_root() / state.hexdigest()[:16]
+def _cache_folder(file: Path) -> Path:
+    """The cache folder of the kernels of a source file."""
+    state = hashlib.sha256(repr((numba.__version__, bool(numba.config.BOUNDSCHECK))).encode())
+    for source in sorted(_imports(file)):
+        state.update(source.name.encode())
+        state.update(source.read_bytes())
+    folder = _cache_root() / f"{file.stem}-{state.hexdigest()[:16]}"
     try:
         _forget_old_folders(folder)
         folder.mkdir(parents=True, exist_ok=True)
@@ -73,29 +89,50 @@ def _forget_old_folders(kept: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _source_folder(function: Callable[..., object]) -> Path:
-    """The folder of the top-level package of ``function``; of the core, for the core's own."""
-    file = Path(function.__code__.co_filename).resolve()  # type: ignore[attr-defined]
-    core = Path(__file__).resolve().parent
-    if core in file.parents:
-        return core
-    package = sys.modules.get(function.__module__.split(".")[0])
-    paths = list(getattr(package, "__path__", []))
-    return Path(paths[0]).resolve() if paths else file.parent
-
-
 def kernel(function: F) -> F:
     """Compile ``function`` with Numba, cached, without the GIL.
 
     With ``NUMBA_DISABLE_JIT=1`` the plain function is returned, so that coverage and a debugger see it.
     """
+    return _compile(function, inline="never")
+
+
+def inlined(function: F) -> F:
+    """As ``kernel``, for a function that is tiny, or is called in one place only.
+
+    It becomes a part of its callers before they are compiled.  A function that Numba compiles by itself costs a fifth of a
+    second and more, whatever its size, and is optimised again in each kernel above it; the first run waits for all of that.
+    """
+    return _compile(function, inline="always")
+
+
+def _source(function: Callable[..., object]) -> Path:
+    return Path(inspect.getfile(function)).resolve()
+
+
+def _compile(function: F, inline: str) -> F:
     kept = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(_cache_folder(_source_folder(function)))
+    numba.config.CACHE_DIR = str(_cache_folder(_source(function)))
     try:
-        compiled: F = numba.njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+        compiled = numba.njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True, inline=inline)(
+            function
+        )
     finally:
         numba.config.CACHE_DIR = kept
-    return compiled
+    if isinstance(compiled, Dispatcher):
+        _compile_once_for_all_constants(compiled)
+    return compiled  # type: ignore[no-any-return]
+
+
+def _compile_once_for_all_constants(dispatcher: Dispatcher) -> None:
+    """Let a kernel that is called with a constant be the one compiled for any number, not one of its own."""
+    find = dispatcher.get_call_template
+
+    def get_call_template(args: Any, kws: Any) -> Any:
+        plain = {name: numba.types.unliteral(kind) for name, kind in kws.items()}
+        return find(tuple(numba.types.unliteral(kind) for kind in args), plain)
+
+    dispatcher.get_call_template = get_call_template
 
 
 _announced = False
@@ -107,6 +144,8 @@ def announce_compilation() -> None:
     if _announced or numba.config.DISABLE_JIT:
         return
     _announced = True
-    folder = _cache_folder(Path(__file__).resolve().parent)
+    folder = _cache_folder(Path(__file__).with_name("legality.py").resolve())
     if not any(folder.rglob("*.nbi")):
-        print("scala40: compiling the engine for this machine, once (about 20 seconds) ...", file=sys.stderr, flush=True)
+        print(
+            "scala40: compiling the engine for this machine, once (about 20 seconds) ...", file=sys.stderr, flush=True
+        )

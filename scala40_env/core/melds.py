@@ -14,13 +14,10 @@ from numpy.typing import NDArray
 from scala40_env.core.cards import (
     ACE,
     HIGH_ACE,
-    JOKER,
-    KING,
     LANE_BITS,
     NUM_RANKS,
     NUM_SUITS,
     ONE,
-    RANK_LANE,
     RANKS_LANE,
     TWO,
     ZERO,
@@ -29,13 +26,12 @@ from scala40_env.core.cards import (
     with_high_aces,
     without_lowest,
 )
-from scala40_env.core.jit import kernel
+from scala40_env.core.jit import inlined, kernel
 from scala40_env.core.rules import (
     DOUBLE_ACE_WITH_JOKER,
     IDENTITY_ANY,
     JOKER_FIXED_11,
     OVERFLOW_SPLIT,
-    R_DECK_MASK,
     R_DOUBLE_ACE,
     R_IDENTITY,
     R_JOKER_VALUE,
@@ -55,7 +51,7 @@ THREE_STARTS = np.uint64(0x0FFF_0FFF_0FFF_0FFF)
 """Where a window of three ranks may start: A ... Q."""
 
 
-@kernel
+@inlined
 def kind_of(suit: int, rank: int) -> int:
     """The natural kind at a suit and a rank 0 ... 13 (13 is the ace)."""
     if rank == HIGH_ACE:
@@ -63,31 +59,31 @@ def kind_of(suit: int, rank: int) -> int:
     return suit * NUM_RANKS + rank
 
 
-@kernel
+@inlined
 def points_at(R: NDArray[np.int64], rank: int) -> int:
     """Points in a run of the card at rank 0 ... 13."""
     return R[R_POINTS + rank]
 
 
-@kernel
+@inlined
 def points_in_set(R: NDArray[np.int64], rank: int) -> int:
     """Points in a set of a card of rank 0 ... 12: an ace counts high."""
     return R[R_POINTS + HIGH_ACE] if rank == ACE else R[R_POINTS + rank]
 
 
-@kernel
+@inlined
 def joker_points(R: NDArray[np.int64], represented: int) -> int:
     """Points towards the opening of a joker that stands for a card worth ``represented``."""
     return 11 if R[R_JOKER_VALUE] == JOKER_FIXED_11 else represented
 
 
-@kernel
+@inlined
 def run_cards(one: np.uint64, R: NDArray[np.int64]) -> np.uint64:
     """A hand mask with its aces also above the king, where the deck has a king."""
     return with_high_aces(one) if R[R_RANKS] == NUM_RANKS else one
 
 
-@kernel
+@inlined
 def top_rank(R: NDArray[np.int64]) -> int:
     """The highest rank that a card of a run can have: 13, the high ace, where the deck has a king."""
     return HIGH_ACE if R[R_RANKS] == NUM_RANKS else R[R_RANKS] - 1
@@ -142,7 +138,7 @@ def has_extra_suit(suits: int, R: NDArray[np.int64]) -> bool:
     return (((1 << R[R_SUITS]) - 1) & ~suits) != 0
 
 
-@kernel
+@inlined
 def length_limit(R: NDArray[np.int64]) -> int:
     """How long a run may become by lay-offs, counting what must then be split."""
     return LONGEST_UNSPLIT if R[R_OVERFLOW] == OVERFLOW_SPLIT else R[R_MAX_RUN]
@@ -167,7 +163,7 @@ def end_rank(s: Any, R: NDArray[np.int64], slot: int, high: bool, by_joker: bool
     return rank
 
 
-@kernel
+@inlined
 def missing_suits(s: Any, R: NDArray[np.int64], slot: int) -> int:
     """The suits (bits) that a set of three does not have; none for a set of four."""
     if s.meld_size[slot] >= NUM_SUITS:
@@ -217,7 +213,7 @@ def joker_fits(s: Any, R: NDArray[np.int64], slot: int, high: bool) -> bool:
     return set_card(s, R, slot, high, True) != NOTHING
 
 
-@kernel
+@inlined
 def joker_kind(s: Any, slot: int) -> int:
     """The kind that the joker of the meld in a slot was declared as; the meld has a joker."""
     joker = np.int64(s.meld_joker[slot])
@@ -243,13 +239,13 @@ def swap_kind(s: Any, R: NDArray[np.int64], slot: int, one: np.uint64) -> int:
     return NOTHING
 
 
-@kernel
+@inlined
 def holds(one: np.uint64, kind: int) -> bool:
     """Whether a hand mask holds a natural kind."""
     return (one >> np.uint64(kind + 3 * (kind // NUM_RANKS))) & ONE != ZERO
 
 
-@kernel
+@inlined
 def layable_kinds(s: Any, R: NDArray[np.int64]) -> np.uint64:
     """The natural kinds that fit onto any meld of the table, as a hand mask."""
     kinds = ZERO
@@ -264,7 +260,7 @@ def layable_kinds(s: Any, R: NDArray[np.int64]) -> np.uint64:
     return kinds
 
 
-@kernel
+@inlined
 def any_meld_has_room(s: Any, R: NDArray[np.int64]) -> bool:
     """Whether any meld of the table can take a card, whoever may hold it."""
     slots = s.used_slots

@@ -4,6 +4,10 @@ Exact.  A cheap bound comes first, which most hands fail: the natural cards that
 meld that a joker could make.  Then a search by pivot: the lowest card that is in a meld is either in one of the melds
 that hold it, or in none.  Runs are searched in pieces of three to five cards, since every longer run falls into such
 pieces with the same points.
+
+The search keeps what it has yet to look at on a stack of nodes, in memory that the caller lends: kernels do not call
+themselves, since Numba cannot load such a kernel from its cache.  A node is what is left after some melds: the two masks of the
+hand, and in one word the points still missing, the cards that may still leave, and the jokers that may still be used.
 """
 
 from __future__ import annotations
@@ -11,11 +15,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from scala40_env.core.actions import SET_JOKER
 from scala40_env.core.cards import (
     ACE,
     ACES,
     HIGH_ACE,
+    JOKER,
     KING,
     LANE_BITS,
     NUM_RANKS,
@@ -30,28 +34,31 @@ from scala40_env.core.cards import (
     lowest_bit_index,
     without_lowest,
 )
-from scala40_env.core.jit import kernel
+from scala40_env.core.jit import inlined, kernel
 from scala40_env.core.melds import (
     has_extra_suit,
     joker_points,
     points_at,
     points_in_set,
+    ranks_with,
     run_cards,
     top_rank,
     window_starts,
 )
-from scala40_env.core.rules import JOKER_FIXED_11, R_JOKER_VALUE, R_MAX_RUN, R_POINTS, R_RANKS
+from scala40_env.core.rules import JOKER_FIXED_11, R_JOKER_VALUE, R_MAX_RUN, R_POINTS
 
 NUM_PURE_PATTERNS = 4
 """The first patterns of a set of three are those without a joker."""
 LONGEST_PIECE = 5
+SHORTEST = 3
+NO_POINTS = -1
 LANE = np.uint64(0xFFFF)
 THREE, FOUR = np.uint64(3), np.uint64(4)
 ONE_MORE_JOKER = 10
 """What a joker that always counts 11 may add to the points of the card that it stands for."""
 
 
-@kernel
+@inlined
 def longest_piece(R: NDArray[np.int64]) -> int:
     """The longest piece of a run that the search lays at once."""
     return min(LONGEST_PIECE, R[R_MAX_RUN])
@@ -99,7 +106,7 @@ def sum_of_points(cards: np.uint64, R: NDArray[np.int64], ace: int) -> int:
     return total
 
 
-@kernel
+@inlined
 def natural_bound(one: np.uint64, two: np.uint64, R: NDArray[np.int64]) -> int:
     """No packing of melds without jokers is worth more."""
     cards = in_melds(one, R)
@@ -133,7 +140,7 @@ def _window_points(R: NDArray[np.int64], start: int, length: int) -> int:
     return total
 
 
-@kernel
+@inlined
 def joker_bound(one: np.uint64, R: NDArray[np.int64]) -> int:
     """No meld with one joker, in pieces of at most five cards, is worth more; 0 where there is none."""
     best = 0
@@ -167,12 +174,6 @@ def joker_bound(one: np.uint64, R: NDArray[np.int64]) -> int:
 
 
 @kernel
-def take_one(one: np.uint64, two: np.uint64, cards: np.uint64) -> np.uint64:
-    """The first mask of a hand after one copy of each of some cards has left it."""
-    return one & ~(cards & ~two)
-
-
-@kernel
 def run_piece(start: int, length: int) -> np.uint64:
     """The cards of a run in lane 0, the high ace as the ace that it is."""
     cards = ((ONE << np.uint64(length)) - ONE) << np.uint64(start)
@@ -181,57 +182,162 @@ def run_piece(start: int, length: int) -> np.uint64:
     return cards
 
 
+NODE_WORDS = 3
+STACK_WORDS = 1024 * NODE_WORDS
+"""Each node adds at most some 60 others, and a search is at most a dozen melds deep."""
+_BIAS = 1 << 12
+"""Keeps what may fall below zero positive in a word."""
+
+
 @kernel
-def natural_reaches(one: np.uint64, two: np.uint64, R: NDArray[np.int64], target: int, room: int) -> bool:
-    """Whether melds without jokers can be worth ``target`` points, of at most ``room`` cards."""
-    if target <= 0:
-        return room >= 0
-    if room < 3 or natural_bound(one, two, R) < target:
-        return False
+def _push(
+    stack: NDArray[np.uint64], top: int, one: np.uint64, two: np.uint64, target: int, room: int, jokers: int
+) -> int:
+    """Put a node on the stack, if room may still be enough; returns the stack's new height in words."""
+    if room < 0 or (target > 0 and room < SHORTEST) or top + NODE_WORDS > STACK_WORDS:
+        return top
+    stack[top] = one
+    stack[top + 1] = two
+    stack[top + 2] = np.uint64((target + _BIAS) << 16 | room << 8 | jokers)
+    return top + NODE_WORDS
+
+
+@kernel
+def _push_after(
+    stack: NDArray[np.uint64],
+    top: int,
+    one: np.uint64,
+    two: np.uint64,
+    meld: np.uint64,
+    target: int,
+    room: int,
+    jokers: int,
+) -> int:
+    """Put the node on the stack that is left when one copy of each card of ``meld`` has left the hand."""
+    return _push(stack, top, one & ~(meld & ~two), two & ~meld, target, room, jokers)
+
+
+@kernel
+def _reaches_from_stack(stack: NDArray[np.uint64], top: int, R: NDArray[np.int64]) -> bool:
+    """Whether any node on the stack can reach its target."""
+    while top > 0:
+        top -= NODE_WORDS
+        one, two = stack[top], stack[top + 1]
+        word = np.int64(stack[top + 2])
+        target, room, jokers = (word >> 16) - _BIAS, (word >> 8) & 255, word & 255
+        if target <= 0:
+            return True
+        natural = natural_bound(one, two, R)
+        if jokers == 0:
+            if natural >= target:
+                top = _push_natural_melds(stack, top, one, two, R, target, room)
+            continue
+        with_joker = joker_bound(one, R)
+        if natural + jokers * with_joker >= target:
+            least = target - natural - (jokers - 1) * with_joker
+            top = _push_joker_melds(stack, top, one, two, R, target, room, jokers, least)
+            if natural >= target:
+                top = _push(stack, top, one, two, target, room, 0)
+    return False
+
+
+@kernel
+def _push_natural_melds(
+    stack: NDArray[np.uint64], top: int, one: np.uint64, two: np.uint64, R: NDArray[np.int64], target: int, room: int
+) -> int:
+    """Push what is left for each meld that holds the pivot, and for none of them."""
     cards = in_melds(one, R)
-    bit = cards & (~cards + ONE)
+    pivot = cards & (~cards + ONE)
     index = lowest_bit_index(cards)
     suit, rank = index >> 4, index & (LANE_BITS - 1)
-    # the pivot in a set: its suit is the lowest, since it is the lowest card that is in a meld at all
-    if (set_ranks(one) >> np.uint64(rank)) & ONE != ZERO:
-        suits = suits_with(one, rank)
-        worth = points_in_set(R, rank)
-        for others in range(1, 8):
-            members = ((others << 1) << suit) & 15 | (1 << suit)
-            if (members & ~suits) == 0 and ((others << 1) << suit) <= 15:
-                size = _count_suits(members)
-                if size >= 3 and size <= room:
-                    meld = _rank_in_suits(members, rank)
-                    if natural_reaches(
-                        take_one(one, two, meld), two & ~meld, R, target - size * worth, room - size
-                    ):
-                        return True
-    # in a run: the pivot is the lowest card, or the high ace
+    top = _push_after(stack, top, one, two, pivot, target, room, 0)
     lane = run_cards(one, R) >> np.uint64(suit * LANE_BITS)
-    longest = min(longest_piece(R), room)
-    for length in range(3, longest + 1):
-        starts = 2 if rank == ACE else 1
-        for which in range(starts):
-            start = rank if which == 0 else HIGH_ACE - length + 1
+    for length in range(SHORTEST, min(longest_piece(R), room) + 1):
+        for high in range(2 if rank == ACE else 1):  # the pivot is a run's lowest card, or its high ace
+            start = HIGH_ACE - length + 1 if high else rank
             if start + length - 1 > top_rank(R):
                 continue
             window = ((ONE << np.uint64(length)) - ONE) << np.uint64(start)
             if (lane & window) == window:
                 meld = run_piece(start, length) << np.uint64(suit * LANE_BITS)
-                if natural_reaches(
-                    take_one(one, two, meld),
-                    two & ~meld,
-                    R,
-                    target - _window_points(R, start, length),
-                    room - length,
-                ):
-                    return True
-    # in none
-    return natural_reaches(take_one(one, two, bit), two & ~bit, R, target, room)
+                worth = _window_points(R, start, length)
+                top = _push_after(stack, top, one, two, meld, target - worth, room - length, 0)
+    if (set_ranks(one) >> np.uint64(rank)) & ONE != ZERO:
+        suits = suits_with(one, rank)
+        for members in range(7, 16):
+            size = count_suits(members)
+            if (members >> suit) & 1 and (members & ~suits) == 0 and size >= SHORTEST:
+                worth = size * points_in_set(R, rank)
+                meld = _rank_in_suits(members, rank)
+                top = _push_after(stack, top, one, two, meld, target - worth, room - size, 0)
+    return top
+
+
+@kernel
+def _push_joker_melds(
+    stack: NDArray[np.uint64],
+    top: int,
+    one: np.uint64,
+    two: np.uint64,
+    R: NDArray[np.int64],
+    target: int,
+    room: int,
+    jokers: int,
+    least: int,
+) -> int:
+    """Push what is left for each meld with a joker that is worth at least ``least``; where that is ``NO_POINTS``, all, worth nothing."""
+    for suits in range(3, 16):
+        size = count_suits(suits) + 1
+        if size < SHORTEST or size > NUM_SUITS or not has_extra_suit(suits, R):
+            continue
+        ranks = ranks_with(one, suits)
+        while ranks != ZERO:
+            rank = lowest_bit_index(ranks)
+            ranks = without_lowest(ranks)
+            worth = (size - 1) * points_in_set(R, rank) + joker_points(R, points_in_set(R, rank))
+            if worth >= least:
+                meld = _rank_in_suits(suits, rank)
+                left = target if least == NO_POINTS else target - worth
+                top = _push_after(stack, top, one, two, meld, left, room - size, jokers - 1)
+    x = run_cards(one, R)
+    for length in range(SHORTEST, min(longest_piece(R), room) + 1):
+        windows = window_starts(R, length)
+        for place in range(length):
+            starts = windows
+            for i in range(length):
+                if i != place:
+                    starts &= x >> np.uint64(i)
+            while starts != ZERO:
+                index = lowest_bit_index(starts)
+                starts = without_lowest(starts)
+                start = index & (LANE_BITS - 1)
+                worth = _joker_run_points(R, start, length, place)
+                if worth >= least:
+                    meld = _run_naturals(start, length, place) << np.uint64(index - start)
+                    left = target if least == NO_POINTS else target - worth
+                    top = _push_after(stack, top, one, two, meld, left, room - length, jokers - 1)
+    return top
+
+
+@inlined
+def _joker_run_points(R: NDArray[np.int64], start: int, length: int, place: int) -> int:
+    represented = points_at(R, start + place)
+    return _window_points(R, start, length) - represented + joker_points(R, represented)
+
+
+@kernel
+def _run_naturals(start: int, length: int, place: int) -> np.uint64:
+    """The natural cards, in lane 0, of a run whose joker is at ``place`` (0 ...), or that has none (-1)."""
+    cards = run_piece(start, length)
+    if place >= 0:
+        rank = start + place
+        cards &= ~(ONE << np.uint64(0 if rank == HIGH_ACE else rank))
+    return cards
 
 
 @kernel
 def suits_with(one: np.uint64, rank: int) -> int:
+    """The suits (bits) in which a hand mask holds a rank 0 ... 12."""
     suits = 0
     for suit in range(NUM_SUITS):
         if (one >> np.uint64(suit * LANE_BITS + rank)) & ONE != ZERO:
@@ -239,8 +345,9 @@ def suits_with(one: np.uint64, rank: int) -> int:
     return suits
 
 
-@kernel
-def _count_suits(suits: int) -> int:
+@inlined
+def count_suits(suits: int) -> int:
+    """How many suits a set of suits has."""
     return (suits & 1) + ((suits >> 1) & 1) + ((suits >> 2) & 1) + ((suits >> 3) & 1)
 
 
@@ -254,7 +361,15 @@ def _rank_in_suits(suits: int, rank: int) -> np.uint64:
 
 
 @kernel
-def reaches(one: np.uint64, two: np.uint64, jokers: int, R: NDArray[np.int64], target: int, room: int) -> bool:
+def reaches(
+    one: np.uint64,
+    two: np.uint64,
+    jokers: int,
+    R: NDArray[np.int64],
+    target: int,
+    room: int,
+    stack: NDArray[np.uint64],
+) -> bool:
     """Whether melds from a hand can be worth ``target`` points towards the opening, of at most ``room`` cards.
 
     Args:
@@ -263,160 +378,61 @@ def reaches(one: np.uint64, two: np.uint64, jokers: int, R: NDArray[np.int64], t
         R: the rules' vector.
         target: points; 0 or less is reached by laying nothing.
         room: the most cards that may leave the hand.
+        stack: memory for the search, ``STACK_WORDS`` words.
     """
-    if target <= 0:
-        return room >= 0
-    if room < 3:
-        return False
-    if jokers == 0:
-        return natural_reaches(one, two, R, target, room)
-    natural = natural_bound(one, two, R)
-    with_joker = joker_bound(one, R)
-    if natural + jokers * with_joker < target:
-        return False
-    if natural >= target and natural_reaches(one, two, R, target, room):
-        return True
-    spare = target - natural - (jokers - 1) * with_joker
-    # what a joker's meld must at least be worth; sets first
-    for suits in range(3, 16):
-        size = _count_suits(suits) + 1
-        if size < 3 or size > 4 or size > room or not has_extra_suit(suits, R):
-            continue
-        ranks = _ranks_in_suits(one, suits)
-        while ranks != ZERO:
-            rank = lowest_bit_index(ranks)
-            ranks = without_lowest(ranks)
-            worth = (size - 1) * points_in_set(R, rank) + joker_points(R, points_in_set(R, rank))
-            if worth >= spare:
-                meld = _rank_in_suits(suits, rank)
-                if reaches(take_one(one, two, meld), two & ~meld, jokers - 1, R, target - worth, room - size):
-                    return True
-    x = run_cards(one, R)
-    for length in range(3, min(longest_piece(R), room) + 1):
-        windows = window_starts(R, length)
-        for place in range(length):
-            starts = windows
-            for i in range(length):
-                if i != place:
-                    starts &= x >> np.uint64(i)
-            while starts != ZERO:
-                index = lowest_bit_index(starts)
-                starts = without_lowest(starts)
-                suit, start = index >> 4, index & (LANE_BITS - 1)
-                natural_joker = points_at(R, start + place)
-                worth = _window_points(R, start, length) - natural_joker + joker_points(R, natural_joker)
-                if worth >= spare:
-                    meld = joker_run_naturals(start, length, place) << np.uint64(suit * LANE_BITS)
-                    if reaches(take_one(one, two, meld), two & ~meld, jokers - 1, R, target - worth, room - length):
-                        return True
-    return False
-
-
-@kernel
-def joker_run_naturals(start: int, length: int, place: int) -> np.uint64:
-    """The natural cards, in lane 0, of a run whose joker is at ``place`` (0 ...)."""
-    cards = ((ONE << np.uint64(length)) - ONE) << np.uint64(start)
-    cards &= ~(ONE << np.uint64(start + place))
-    if cards >> np.uint64(HIGH_ACE) != ZERO:
-        cards = (cards & RANKS_LANE) | ONE
-    return cards
-
-
-@kernel
-def _ranks_in_suits(one: np.uint64, suits: int) -> np.uint64:
-    m = RANKS_LANE
-    for suit in range(NUM_SUITS):
-        if (suits >> suit) & 1:
-            m &= one >> np.uint64(suit * LANE_BITS)
-    return m
+    return _reaches_from_stack(stack, _push(stack, 0, one, two, target, room, jokers), R)
 
 
 @kernel
 def reaches_with(
-    one: np.uint64, two: np.uint64, jokers: int, R: NDArray[np.int64], target: int, room: int, suit: int, rank: int, pure: bool
+    one: np.uint64,
+    two: np.uint64,
+    jokers: int,
+    R: NDArray[np.int64],
+    target: int,
+    room: int,
+    stack: NDArray[np.uint64],
+    kind: int,
+    pure: bool,
 ) -> bool:
-    """As ``reaches``, with one copy of a natural card in one of the melds (a rank 0 ... 12).
+    """As ``reaches``, with a card of ``kind`` (or a joker) in one of the melds.
 
     Args:
-        pure: only melds without a joker count points (the card's own meld may have a joker and counts nothing then).
+        pure: only melds without a joker count points; then no other meld has one, and the card's own counts nothing if it has.
     """
+    if kind == JOKER:
+        if jokers == 0:
+            return False
+        least = NO_POINTS if pure else 0
+        top = _push_joker_melds(stack, 0, one, two, R, target, room, 1 if pure else jokers, least)
+        return _reaches_from_stack(stack, top, R)
+    suit, rank = kind // NUM_RANKS, kind % NUM_RANKS
     others = 0 if pure else jokers
+    top = 0
+    held = suits_with(one, rank)
     for suits in range(1, 16):
-        if not (suits >> suit) & 1 or (_ranks_in_suits(one, suits) >> np.uint64(rank)) & ONE == ZERO:
+        if not (suits >> suit) & 1 or suits & ~held:
             continue
         for joker in range(min(jokers, 1) + 1):
-            size = _count_suits(suits) + joker
-            if size < 3 or size > 4 or size > room or (joker and not has_extra_suit(suits, R)):
+            size = count_suits(suits) + joker
+            if size < SHORTEST or size > NUM_SUITS or (joker and not has_extra_suit(suits, R)):
                 continue
             worth = (size - joker) * points_in_set(R, rank)
             if joker:
                 worth = 0 if pure else worth + joker_points(R, points_in_set(R, rank))
             meld = _rank_in_suits(suits, rank)
-            if reaches(
-                take_one(one, two, meld), two & ~meld, max(others - joker, 0), R, target - worth, room - size
-            ):
-                return True
-    lane = run_cards(one, R) >> np.uint64(suit * LANE_BITS)
-    card = ONE << np.uint64(rank)
-    for length in range(3, min(longest_piece(R), room) + 1):
+            top = _push_after(stack, top, one, two, meld, target - worth, room - size, max(others - joker, 0))
+    lane = (one >> np.uint64(suit * LANE_BITS)) & LANE
+    for length in range(SHORTEST, min(longest_piece(R), room) + 1):
         for start in range(top_rank(R) - length + 2):
-            for place in range(-1, length):
-                if place >= 0 and jokers == 0:
-                    break
+            for place in range(-1, length if jokers else 0):
+                naturals = _run_naturals(start, length, place)
+                if (lane & naturals) != naturals or (naturals >> np.uint64(rank)) & ONE == ZERO:
+                    continue
                 joker = 1 if place >= 0 else 0
-                window = ((ONE << np.uint64(length)) - ONE) << np.uint64(start)
-                if joker:
-                    window &= ~(ONE << np.uint64(start + place))
-                if (lane & window) != window:
-                    continue
-                low = window if window >> np.uint64(HIGH_ACE) == ZERO else (window & RANKS_LANE) | ONE
-                if low & card == ZERO:
-                    continue
-                worth = _window_points(R, start, length)
-                if joker:
-                    natural_joker = points_at(R, start + place)
-                    worth = 0 if pure else worth - natural_joker + joker_points(R, natural_joker)
-                meld = low << np.uint64(suit * LANE_BITS)
-                if reaches(
-                    take_one(one, two, meld), two & ~meld, max(others - joker, 0), R, target - worth, room - length
-                ):
-                    return True
-    return False
-
-
-@kernel
-def reaches_with_joker(one: np.uint64, two: np.uint64, jokers: int, R: NDArray[np.int64], target: int, room: int, pure: bool) -> bool:
-    """As ``reaches``, with a joker in one of the melds; there is a joker in the hand."""
-    others = 0 if pure else jokers - 1
-    for suits in range(3, 16):
-        size = _count_suits(suits) + 1
-        if size < 3 or size > 4 or size > room or not has_extra_suit(suits, R):
-            continue
-        ranks = _ranks_in_suits(one, suits)
-        while ranks != ZERO:
-            rank = lowest_bit_index(ranks)
-            ranks = without_lowest(ranks)
-            worth = 0 if pure else (size - 1) * points_in_set(R, rank) + joker_points(R, points_in_set(R, rank))
-            meld = _rank_in_suits(suits, rank)
-            if reaches(take_one(one, two, meld), two & ~meld, others, R, target - worth, room - size):
-                return True
-    x = run_cards(one, R)
-    for length in range(3, min(longest_piece(R), room) + 1):
-        windows = window_starts(R, length)
-        for place in range(length):
-            starts = windows
-            for i in range(length):
-                if i != place:
-                    starts &= x >> np.uint64(i)
-            while starts != ZERO:
-                index = lowest_bit_index(starts)
-                starts = without_lowest(starts)
-                suit, start = index >> 4, index & (LANE_BITS - 1)
-                natural_joker = points_at(R, start + place)
-                worth = _window_points(R, start, length) - natural_joker + joker_points(R, natural_joker)
-                if pure:
+                worth = _joker_run_points(R, start, length, place) if joker else _window_points(R, start, length)
+                if joker and pure:
                     worth = 0
-                meld = joker_run_naturals(start, length, place) << np.uint64(suit * LANE_BITS)
-                if reaches(take_one(one, two, meld), two & ~meld, others, R, target - worth, room - length):
-                    return True
-    return False
+                meld = naturals << np.uint64(suit * LANE_BITS)
+                top = _push_after(stack, top, one, two, meld, target - worth, room - length, max(others - joker, 0))
+    return _reaches_from_stack(stack, top, R)

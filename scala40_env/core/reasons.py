@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scala40_env.core import actions as act
-from scala40_env.core import game as engine
 from scala40_env.core.actions import HIGH, JOKER_HIGH, JOKER_LOW
 from scala40_env.core.cards import JOKER
 from scala40_env.core.jit import kernel
@@ -48,13 +47,6 @@ from scala40_env.core.transition import play
 LEGAL = "legal"
 _OFF_SUITS = 4
 """Cards of a full set."""
-
-
-def explain(row: Any, rules: Rules, action: int) -> str:
-    """``"legal"``, or why the seat to act may not do this; ``action`` is a number of the 745."""
-    rows = allocate(1)
-    rows[0] = row
-    return LEGAL if engine.Game.from_rows(rules, rows).is_legal(action) else why_not(row, rules, action)
 
 
 def why_not(row: Any, rules: Rules, action: int) -> str:

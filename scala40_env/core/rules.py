@@ -58,7 +58,11 @@ FLAGS: tuple[Flag, ...] = (
     Flag("run_overflow", ("forbid", "split"), "a run past max_run is forbidden, or is split in two by who made it"),
     Flag("double_ace_run", ("never", "with_joker"), "a run may have an ace at both ends if one of them is a joker"),
     Flag("max_jokers_per_meld", (1, 1), "jokers in one meld"),
-    Flag("joker_identity", ("declared", "any_missing"), "a joker in a set stands for the declared card, or any missing one"),
+    Flag(
+        "joker_identity",
+        ("declared", "any_missing"),
+        "a joker in a set stands for the declared card, or any missing one",
+    ),
     Flag("opening_min", (0, 200), "points that the opening must reach"),
     Flag("point_scale", ("faces_10", "rank_values"), "figures 10 and high ace 11, or J 11, Q 12, K 13 and high ace 14"),
     Flag("joker_opening_value", ("represented", "fixed_11"), "a joker counts in the opening as its card, or always 11"),
@@ -96,9 +100,15 @@ FLAGS: tuple[Flag, ...] = (
     Flag("joker_discard", ("allowed", "closing_only"), "a joker may be discarded, or only as the last card"),
     Flag("close_needs_discard", "bool", "going out takes a discard; else the last card may be laid"),
     Flag("close_on_first_turn", "bool", "a seat may go out on its first turn"),
-    Flag("close_in_hand_multiplier", (1, 4), "what the others pay, times this, where the closer opened in the same turn"),
+    Flag(
+        "close_in_hand_multiplier", (1, 4), "what the others pay, times this, where the closer opened in the same turn"
+    ),
     Flag("close_in_hand_needs_opening_min", "bool", "opening and going out in one turn still takes opening_min points"),
-    Flag("stock_recycle", ("shuffle", "flip", "end_hand"), "the pile becomes the stock: shuffled; turned over; or the round ends"),
+    Flag(
+        "stock_recycle",
+        ("shuffle", "flip", "end_hand"),
+        "the pile becomes the stock: shuffled; turned over; or the round ends",
+    ),
     Flag("stock_recycle_when", ("last_card_drawn", "draw_from_empty"), "when the pile becomes the stock"),
     Flag("stock_recycle_keeps_top", "bool", "the upcard stays when the pile becomes the stock"),
     Flag("max_stock_recycles", (0, 1000), "recycles after which an empty stock ends the round", optional=True),
@@ -111,7 +121,11 @@ FLAGS: tuple[Flag, ...] = (
     Flag("match_mode", ("elimination", "single_hand", "lowest_at_target"), "how a match is won"),
     Flag("match_limit", (1, 30000), "points that put a seat out, or end the match"),
     Flag("limit_test", ("ge", "gt"), "the limit is met by reaching it, or by passing it"),
-    Flag("reentry", ("none", "automatic", "paid_optional"), "a seat over the limit may come back at the worst total below it"),
+    Flag(
+        "reentry",
+        ("none", "automatic", "paid_optional"),
+        "a seat over the limit may come back at the worst total below it",
+    ),
     Flag("reentry_max", (0, 1000), "re-entries of one seat", optional=True),
     Flag("reentry_cost", "float", "stake paid for a re-entry"),
     Flag("tie_break", ("shared", "extra_hand"), "seats tied for the win share it, or play on"),
@@ -227,7 +241,9 @@ class Rules:
         if isinstance(num_players, bool) or not isinstance(num_players, (int, np.integer)):
             raise RulesError(f"players: expected an integer, got {num_players!r}")
         if not self.min_players <= num_players <= self.max_players:
-            raise RulesError(f"players: these rules are for {self.min_players} to {self.max_players}, got {num_players}")
+            raise RulesError(
+                f"players: these rules are for {self.min_players} to {self.max_players}, got {num_players}"
+            )
         if num_players * self.hand_size + 2 > self.deck_size:
             raise RulesError(f"players: {self.deck_size} cards are too few for {num_players} hands of {self.hand_size}")
 
@@ -313,7 +329,9 @@ def _check_together(rules: Rules) -> None:
     if rules.run_overflow == "split" and rules.max_run != 5:
         raise RulesError("rules.run_overflow: 'split' is for runs of at most 5 (max_run = 5)")
     if rules.min_players * rules.hand_size + 2 > rules.deck_size:
-        raise RulesError(f"rules.hand_size: {rules.deck_size} cards are too few for {rules.min_players} hands of {rules.hand_size}")
+        raise RulesError(
+            f"rules.hand_size: {rules.deck_size} cards are too few for {rules.min_players} hands of {rules.hand_size}"
+        )
 
 
 # The vector: one integer a flag, in the order of the record, then what kernels would else compute each time.

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scala40_env.core import rules, state
-from scala40_env.core.cards import ACE, ACES, LANE_BITS, ZERO, bit_count, lowest_bit_index, without_lowest
+from scala40_env.core import rules
+from scala40_env.core.cards import ACES, LANE_BITS, ZERO, bit_count, lowest_bit_index, without_lowest
 from scala40_env.core.deal import clear_turn, count_seats, deal_round, next_seat
-from scala40_env.core.jit import kernel
+from scala40_env.core.jit import inlined, kernel
 from scala40_env.core.rules import R_POINTS
 from scala40_env.core.state import END_CLOSED, MATCH_OVER, NOBODY, ROUND_OVER
 
 
-@kernel
+@inlined
 def hand_points(one: np.uint64, two: np.uint64, jokers: int, R: NDArray[np.int64]) -> int:
     """What the cards left in a hand cost."""
     aces = bit_count(one & ACES) + bit_count(two & ACES)
@@ -35,7 +35,7 @@ def _pips(cards: np.uint64, R: NDArray[np.int64]) -> int:
     return total
 
 
-@kernel
+@inlined
 def seat_points(s: Any, R: NDArray[np.int64], seat: int, closer: int, in_hand: bool) -> int:
     """What a seat is charged for a round that ``closer`` closed, or nobody (``NOBODY``) did.
 
@@ -49,7 +49,7 @@ def seat_points(s: Any, R: NDArray[np.int64], seat: int, closer: int, in_hand: b
     return points * R[rules.R_IN_HAND_TIMES] if in_hand else points
 
 
-@kernel
+@inlined
 def is_over(total: int, R: NDArray[np.int64]) -> bool:
     """Whether a total meets the limit of the match."""
     return total > R[rules.R_LIMIT] or (total == R[rules.R_LIMIT] and R[rules.R_LIMIT_TEST] != rules.LIMIT_GT)
@@ -66,14 +66,11 @@ def end_round(s: Any, R: NDArray[np.int64], end: int) -> None:
     counts = closed or R[rules.R_DEAD_RESULT] == rules.DEAD_ALL_COUNT
     for seat in range(s.num_seats):
         charged = counts and (s.in_round >> seat) & 1 != 0
-        s.points[seat] = (
-            seat_points(s, R, seat, np.int64(s.closer), s.closed_in_hand != 0) if charged else 0
-        )
+        s.points[seat] = seat_points(s, R, seat, np.int64(s.closer), s.closed_in_hand != 0) if charged else 0
         s.totals[seat] += s.points[seat]
     s.ended_opened = s.has_opened
     s.ended_in_round = s.in_round
     s.ended_turns = s.round_turns
-    s.round += 1
     clear_turn(s)
     s.seat = NOBODY
     s.phase = ROUND_OVER
@@ -118,7 +115,7 @@ def reentry_total(s: Any, R: NDArray[np.int64]) -> int:
     return worst
 
 
-@kernel
+@inlined
 def leaders(s: Any, R: NDArray[np.int64]) -> int:
     """The seats (mask) that win the match as it stands after a round, before ties are broken; 0 while it goes on."""
     mode = R[rules.R_MATCH_MODE]
@@ -135,7 +132,7 @@ def leaders(s: Any, R: NDArray[np.int64]) -> int:
     return _lowest(s, np.int64(s.in_match)) if below == 0 else 0
 
 
-@kernel
+@inlined
 def _go_on(s: Any, R: NDArray[np.int64]) -> None:
     """After a round of a match: it is over, or seats leave or come back and the next round is dealt."""
     first = leaders(s, R)
@@ -155,7 +152,7 @@ def _go_on(s: Any, R: NDArray[np.int64]) -> None:
         s.seat = next_seat(s, np.int64(s.dealer), np.int64(s.pending_reentry))
 
 
-@kernel
+@inlined
 def settle_totals(s: Any, R: NDArray[np.int64]) -> None:
     """Seats over the limit come back by themselves, may choose to, or leave the match; two or more are below it."""
     worst = reentry_total(s, R)
@@ -173,7 +170,7 @@ def settle_totals(s: Any, R: NDArray[np.int64]) -> None:
             s.pending_reentry |= 1 << seat
 
 
-@kernel
+@inlined
 def choose_reentry(s: Any, R: NDArray[np.int64], comes_back: bool) -> None:
     """The seat that is asked pays and comes back, or leaves the match; the next is asked, or the next round dealt."""
     seat = np.int64(s.seat)
@@ -191,5 +188,6 @@ def choose_reentry(s: Any, R: NDArray[np.int64], comes_back: bool) -> None:
 
 @kernel
 def _next_round(s: Any, R: NDArray[np.int64]) -> None:
+    s["round"] += 1
     s.dealer = next_seat(s, np.int64(s.dealer), np.int64(s.in_match))
     deal_round(s, R)

@@ -12,10 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scala40_env.core import actions, rules, state
-from scala40_env.core.actions import DISCARD, HIGH, LAY_OFF, LAY_RUN, LAY_SET, NO_SUIT, SET_JOKER, SET_SUITS, SPLIT, SWAP
+from scala40_env.core.actions import (
+    DISCARD,
+    HIGH,
+    LAY_OFF,
+    LAY_RUN,
+    LAY_SET,
+    NO_SUIT,
+    SET_JOKER,
+    SET_SUITS,
+    SPLIT,
+    SWAP,
+)
 from scala40_env.core.cards import (
-    ACE,
-    HIGH_ACE,
     JOKER,
     NO_KIND,
     NUM_RANKS,
@@ -25,8 +34,8 @@ from scala40_env.core.cards import (
     kind_bit,
     lowest_bit_index,
 )
-from scala40_env.core.deal import add_card, clear_turn, count_seats, next_seat, reshuffle_stock
-from scala40_env.core.jit import kernel
+from scala40_env.core.deal import add_card, clear_turn, next_seat, reshuffle_stock
+from scala40_env.core.jit import inlined, kernel
 from scala40_env.core.melds import (
     NOTHING,
     any_meld_has_room,
@@ -59,13 +68,13 @@ _LONGEST_HALF = 5
 _ALL_SLOTS = np.uint64((1 << actions.MAX_SLOTS) - 1)
 
 
-@kernel
+@inlined
 def has_opened(s: Any, seat: int) -> bool:
     """Whether a seat has opened."""
     return (s.has_opened >> seat) & 1 != 0
 
 
-@kernel
+@inlined
 def may_close(s: Any, R: NDArray[np.int64]) -> bool:
     """Whether the seat to act may go out this turn."""
     return R[R_CLOSE_FIRST] != 0 or s.turns[s.seat] > 0
@@ -79,7 +88,7 @@ def cards_needed(s: Any, R: NDArray[np.int64]) -> int:
     return 1 if R[R_CLOSE_DISCARD] else 0
 
 
-@kernel
+@inlined
 def is_over_limit(s: Any) -> bool:
     """Whether a run is too long and must be split."""
     return s.split_slot != NO_SLOT
@@ -134,7 +143,7 @@ def _put_meld(s: Any, slot: int, meld_type: int, rank: int, suits: int, size: in
     s.meld_joker[slot] = joker
 
 
-@kernel
+@inlined
 def _remove_meld(s: Any, slot: int) -> None:
     keep = ~(ONE << np.uint64(slot))
     s.used_slots &= keep
@@ -148,13 +157,13 @@ def _remove_meld(s: Any, slot: int) -> None:
     s.meld_joker[slot] = NO_JOKER
 
 
-@kernel
+@inlined
 def is_new(s: Any, slot: int) -> bool:
     """Whether the meld in a slot was laid this turn."""
     return (s.new_slots >> np.uint64(slot)) & ONE != ZERO
 
 
-@kernel
+@inlined
 def _quartet_to_stock(s: Any, slot: int) -> None:
     """Put a set of four under the stock: the card of spades is the last of all."""
     size = np.int64(s.stock_size)
@@ -171,7 +180,7 @@ def _quartet_to_stock(s: Any, slot: int) -> None:
 # --- plays of a turn ---------------------------------------------------------------------------------------------
 
 
-@kernel
+@inlined
 def _note_play(s: Any, kind: int, counts_for_duty: bool) -> None:
     """A card of a kind has been played: clear what it clears, the upcard's duty before a joker owed."""
     cleared = False
@@ -294,7 +303,7 @@ def lay_off(s: Any, R: NDArray[np.int64], code: int) -> None:
     _after_lay_off(s, R, slot)
 
 
-@kernel
+@inlined
 def _other_missing(s: Any, R: NDArray[np.int64], slot: int) -> int:
     missing = ((1 << R[rules.R_SUITS]) - 1) & ~np.int64(s.meld_suits[slot])
     for suit in range(NUM_SUITS):
@@ -303,7 +312,7 @@ def _other_missing(s: Any, R: NDArray[np.int64], slot: int) -> int:
     return NO_SUIT
 
 
-@kernel
+@inlined
 def _after_lay_off(s: Any, R: NDArray[np.int64], slot: int) -> None:
     size = np.int64(s.meld_size[slot])
     if s.meld_type[slot] == SET:
@@ -322,7 +331,7 @@ def split_lengths(size: int) -> tuple[int, int]:
     return max(actions.SHORTEST_RUN, size - _LONGEST_HALF), min(_LONGEST_HALF, size - actions.SHORTEST_RUN)
 
 
-@kernel
+@inlined
 def can_grow(s: Any, R: NDArray[np.int64], slot: int) -> bool:
     """Whether the hand of the seat to act holds a card that would make the run in a slot longer still."""
     seat = np.int64(s.seat)
@@ -346,9 +355,7 @@ def jokers_may_be_laid(s: Any, R: NDArray[np.int64]) -> bool:
 def may_lay_off_joker(s: Any, R: NDArray[np.int64], slot: int) -> bool:
     """Whether the seat to act may add a joker to the meld in a slot, if it fits there."""
     if has_opened(s, np.int64(s.seat)):
-        return not (
-            s.opened_now != 0 and is_new(s, slot) and R[rules.R_OPENING_JOKER] == rules.OPENING_JOKER_FORBIDDEN
-        )
+        return not (s.opened_now != 0 and is_new(s, slot) and R[rules.R_OPENING_JOKER] == rules.OPENING_JOKER_FORBIDDEN)
     return R[rules.R_OPENING_JOKER] == rules.OPENING_JOKER_ALLOWED
 
 
@@ -367,7 +374,7 @@ def split_run(s: Any, slot: int, first: int) -> None:
     s.split_slot = NO_SLOT
 
 
-@kernel
+@inlined
 def swap(s: Any, R: NDArray[np.int64], slot: int) -> None:
     """Give the card that the joker of a slot stands for, and take the joker."""
     seat = np.int64(s.seat)
@@ -458,7 +465,7 @@ def _recycle(s: Any, R: NDArray[np.int64]) -> None:
         s.stock_known = moved
 
 
-@kernel
+@inlined
 def apply_draw(s: Any, R: NDArray[np.int64], action: int) -> None:
     """Draw from the stock, or take the upcard."""
     seat = np.int64(s.seat)
@@ -502,7 +509,7 @@ def duty_of_take(s: Any, R: NDArray[np.int64]) -> int:
 # --- the end of a turn -------------------------------------------------------------------------------------------
 
 
-@kernel
+@inlined
 def _is_dead(s: Any, R: NDArray[np.int64]) -> bool:
     """Whether nobody can ever play again: all have opened, hold too few cards for a meld, and no meld has room."""
     if s.has_opened & s.in_round != s.in_round:
@@ -514,7 +521,7 @@ def _is_dead(s: Any, R: NDArray[np.int64]) -> bool:
     return not any_meld_has_room(s, R)
 
 
-@kernel
+@inlined
 def _end_turn(s: Any, R: NDArray[np.int64]) -> None:
     s.turns[s.seat] += 1
     s.round_turns += 1
@@ -542,7 +549,7 @@ def _go_out(s: Any, R: NDArray[np.int64]) -> None:
     end_round(s, R, state.END_CLOSED)
 
 
-@kernel
+@inlined
 def apply_play(s: Any, R: NDArray[np.int64], action: int) -> None:
     """Do a play of a turn, or the discard that ends it."""
     seat = np.int64(s.seat)
