@@ -45,10 +45,9 @@ from scala40_env.core.cards import (
     without_lowest,
 )
 from scala40_env.core.jit import kernel
-from scala40_env.core.legality import is_in_meld
-from scala40_env.core.melds import NOTHING, fitting_kind, joker_kind, layable_kinds, run_cards
-from scala40_env.core.packing import in_melds, sum_of_points
-from scala40_env.core.rules import R_HAND_ACE, R_POINTS, R_SWAP, SWAP_OFF, SWAP_TO_HAND, Rules
+from scala40_env.core.melds import NOTHING, fitting_kind, joker_kind, layable_kinds, run_cards, run_starts
+from scala40_env.core.packing import in_melds, pair_ranks, sum_of_points
+from scala40_env.core.rules import R_HAND_ACE, R_POINTS, R_SUITS, R_SWAP, SWAP_OFF, SWAP_TO_HAND, Rules
 from scala40_env.core.state import DRAW, DUTY_NONE, DUTY_OPEN, NO_JOKER, PLAY
 from scala40_env.core.transition import duty_of_take
 
@@ -118,10 +117,22 @@ def _wants_upcard(s: Any, R: NDArray[np.int64]) -> bool:
     opened = (s.has_opened >> seat) & 1 != 0
     if opened and layable_kinds(s, R) & bit != ZERO:
         return True
-    if opened and R[R_SWAP] != SWAP_OFF and is_in_meld(one, 1, R, JOKER) and _frees_joker(s, kind):
+    if opened and R[R_SWAP] != SWAP_OFF and _has_joker_meld(one, R) and _frees_joker(s, kind):
         return True
-    jokers = np.int64(s.hand_jokers[seat]) if opened else 0
-    return one & bit == ZERO and is_in_meld(one | bit, jokers, R, kind)
+    if one & bit != ZERO:
+        return False
+    if opened and s.hand_jokers[seat] > 0 and _links(one, R, kind) > 0:
+        return True
+    return in_melds(one | bit, R) & bit != ZERO
+
+
+@kernel
+def _has_joker_meld(one: np.uint64, R: NDArray[np.int64]) -> bool:
+    """Whether a joker makes a meld with two cards of a hand."""
+    if R[R_SUITS] >= 3 and pair_ranks(one) != ZERO:
+        return True
+    x = run_cards(one, R)
+    return (run_starts(x, 1, R) | run_starts(x, 2, R) | run_starts(x, 3, R)) != ZERO
 
 
 @kernel
@@ -194,7 +205,7 @@ def _swap_value(s: Any, R: NDArray[np.int64], slot: int) -> int:
     rest = s.hand_one[seat]
     if s.hand_two[seat] & kind_bit(given) == ZERO:
         rest &= ~kind_bit(given)
-    if is_in_meld(rest, 1, R, JOKER):
+    if _has_joker_meld(rest, R):
         return _SWAP_FOR_MELD + _cost(R, given)
     if R[R_SWAP] != SWAP_TO_HAND or _is_near_the_end(s):
         return _SWAP_OWED + _cost(R, given)

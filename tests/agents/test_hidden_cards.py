@@ -5,7 +5,7 @@ import pytest
 
 from agents.base import decision_rng
 from agents.bots import NUM_BOTS
-from agents.playout import PlayoutScratch
+from agents.playout import PlayoutScratch, play_games
 from agents.registry import make
 from scala40_env.core.cards import NO_KIND
 from scala40_env.core.game import Game
@@ -77,19 +77,23 @@ def test_redealing_the_hidden_cards_changes_no_choice(book: str, players: int):
     assert differing > positions * 0.9
 
 
-def test_the_compiled_loop_redacts_what_a_bot_sees():
-    from agents.bots import choose_blind
-    from scala40_env.core.jit import kernel
-
-    @kernel
-    def look(rows, view, R, legal, bot):  # noqa: ANN001, ANN202
-        return choose_blind(bot, rows[0], view, R, legal, len(legal), np.uint64(5), np.uint64(0))
-
+@pytest.mark.parametrize("bot", range(NUM_BOTS))
+def test_the_compiled_loop_shows_a_bot_no_hidden_card(bot: int):
     scratch = PlayoutScratch()
-    game = Game("standard", 3, seed=2)
-    game.play(0)
-    for bot in range(NUM_BOTS):
-        scratch.view[:] = game.rows
-        action = look(game.rows, scratch.view, game.vector, game.legal_actions(), bot)
-        assert action in game.legal_actions()
-        assert np.array_equal(scratch.view, game.redacted(game.seat))
+    rules = Rules.load("standard")
+    bots, salts = np.array([bot] * 3, dtype=np.int64), np.zeros(3, dtype=np.uint64)
+    hidden = 0
+    for turns in range(1, 40):
+        play_games(scratch, rules.vector(), bots, salts, seed=2, first=turns, num_games=1, turn_limit=turns)
+        seen = scratch.view[0]  # what was shown for the last decision
+        seat = int(seen.seat)
+        assert int(seen.seed) == int(seen.game) == 0
+        for other in {0, 1, 2} - {seat}:
+            assert int(seen.hand_one[other]) == int(seen.known_one[other])
+            assert int(seen.hand_two[other]) == int(seen.known_two[other])
+            assert int(seen.hand_jokers[other]) == int(seen.known_jokers[other])
+        stock = seen.stock[int(seen.stock_known) : int(seen.stock_size)]
+        assert np.all(stock == NO_KIND)
+        assert int(seen.hand_one[seat]) > 0
+        hidden += len(stock)
+    assert hidden > 1000
