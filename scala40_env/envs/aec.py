@@ -23,11 +23,23 @@ from pettingzoo.utils.env import AECEnv
 
 from scala40_env.core.game import Game, IllegalActionError
 from scala40_env.core.rules import Rules
+from scala40_env.core.state import PHASE_NAMES
 from scala40_env.envs import saving
 from scala40_env.envs.observation import layout, state_layout
 from scala40_env.envs.options import RENDER_MODES, Options, check_integer
 from scala40_env.envs.rewards import forfeit_rewards, penalty_rewards, round_rewards, round_winners, win_share
-from scala40_env.envs.stepping import NEWS, NO_SEAT, ROUND_ENDED, SEAT_BITS, TURNS_SHIFT
+from scala40_env.envs.stepping import (
+    ILLEGAL,
+    NEWS,
+    NO_SEAT,
+    PHASE_BITS,
+    PHASE_SHIFT,
+    ROUND_ENDED,
+    SEAT_BITS,
+    STOCK_BITS,
+    STOCK_SHIFT,
+    TURNS_SHIFT,
+)
 from scala40_env.envs.table import Table
 
 NAME = "scala40_v0"
@@ -154,7 +166,7 @@ class raw_env(AECEnv[str, dict[str, Any], int]):  # noqa: N801  PettingZoo's own
             number = operator.index(action)
         except TypeError:
             raise ValueError(f"action: expected an integer for {agent}, got {action!r}") from None
-        outcome = self._table.advance(number)
+        outcome = self._table.advance(number) if number >= 0 else ILLEGAL
         if outcome < 0:
             self._refuse(agent, number)
             return
@@ -182,7 +194,7 @@ class raw_env(AECEnv[str, dict[str, Any], int]):  # noqa: N801  PettingZoo's own
 
     def observe(self, agent: str) -> dict[str, Any]:
         """What an agent sees and may do, at any time: the mask is zero everywhere unless it is to act."""
-        return self._table.observe(self._seats[agent])
+        return self._table.observe(self._seats[agent], waits=bool(self._dead))  # who is out leaves before anybody acts
 
     def state(self) -> NDArray[np.uint8]:
         """All that there is, hidden cards too, for a centralised critic; see ``observation.state_layout``."""
@@ -282,17 +294,18 @@ class raw_env(AECEnv[str, dict[str, Any], int]):  # noqa: N801  PettingZoo's own
 
     def _info(self, agent: str, mask: NDArray[np.int8] | None) -> dict[str, Any]:
         table = self._table
+        outcome = table.outcome
         seat = self._seats[agent]
         ended = bool(self._dead) and agent in self._dead
         over = ended and table.is_over
         return {
-            "action_mask": table.mask(seat) if mask is None else mask,
+            "action_mask": table.mask(seat, waits=bool(self._dead)) if mask is None else mask,
             "seat": seat,
-            "phase": table.phase,
-            "turn": table.turns,
+            "phase": PHASE_NAMES[outcome >> PHASE_SHIFT & PHASE_BITS],
+            "turn": outcome >> TURNS_SHIFT,
             "round": self._round,
             "scores": self._scores,
-            "stock": table.stock_size,
+            "stock": outcome >> STOCK_SHIFT & STOCK_BITS,
             "end": self._last_end,
             "illegal_action": self._illegal,
             "result": self._result(agent) if ended else None,

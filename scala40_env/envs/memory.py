@@ -17,7 +17,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from scala40_env.core.jit import kernel
+from scala40_env.core.jit import inlined
 from scala40_env.core.state import ROW
 
 
@@ -38,7 +38,7 @@ if numba.config.DISABLE_JIT:
 
 else:
 
-    @kernel
+    @inlined
     def rows_of(memory: NDArray[np.uint8]) -> Any:
         """The record array whose memory this is."""
         return memory.view(ROW)

@@ -27,7 +27,7 @@ from scala40_env.core.cards import (
     lowest_kind,
     without_lowest,
 )
-from scala40_env.core.jit import kernel
+from scala40_env.core.jit import inlined, kernel
 from scala40_env.core.melds import NOTHING, fitting_kind, joker_kind
 from scala40_env.core.rules import FLAGS, NUM_FLAGS, R_LIMIT, Rules
 from scala40_env.core.state import NO_JOKER
@@ -81,13 +81,13 @@ SEAT_TO_ACT, SEAT_DEALER, SEAT_REENTRY_DUE = 7, 8, 9
 SEAT_SCALARS = 10
 
 
-@kernel
+@inlined
 def discards_offset(num_seats: int) -> int:
     """Where the discards by seat begin."""
     return KNOWN + num_seats * NUM_KINDS
 
 
-@kernel
+@inlined
 def seats_offset(num_seats: int) -> int:
     """Where the blocks of numbers by seat begin."""
     return KNOWN + 2 * num_seats * NUM_KINDS
@@ -99,7 +99,7 @@ def observation_size(num_seats: int) -> int:
     return KNOWN + num_seats * (2 * NUM_KINDS + SEAT_SCALARS)
 
 
-@kernel
+@inlined
 def score_unit(R: NDArray[np.int64]) -> int:
     """How many points of the match one step of a score in an observation is, so that the limit fits: 1 up to 255."""
     return 1 + R[R_LIMIT] // (MOST + 1)
@@ -117,7 +117,7 @@ def shown_rules(rules: Rules) -> NDArray[np.uint8]:
     return np.minimum(shown, MOST).astype(np.uint8)
 
 
-@kernel
+@inlined
 def _clipped(value: int) -> int:
     return min(max(value, 0), MOST)
 
@@ -134,7 +134,7 @@ def _add_kinds(one: np.uint64, two: np.uint64, jokers: int, out: NDArray[np.uint
     out[offset + JOKER] = jokers
 
 
-@kernel
+@inlined
 def _write_table(s: Any, R: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
     types, ranks, suits, sizes, jokers = s.meld_type, s.meld_rank, s.meld_suits, s.meld_size, s.meld_joker
     for slot in range(MAX_SLOTS):  # one loop, which is vectorised; five short ones would be unrolled instead
@@ -160,7 +160,7 @@ def _write_table(s: Any, R: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
             out[LAYABLE + high] = 1
 
 
-@kernel
+@inlined
 def _write_stock(s: Any, out: NDArray[np.uint8]) -> None:
     """The pile by kind, and what everybody knows of the stock: its lowest cards."""
     size, known = np.int64(s.pile_size), np.int64(s.stock_known)
@@ -175,7 +175,7 @@ def _write_stock(s: Any, out: NDArray[np.uint8]) -> None:
     out[PILE_SIZE] = size
 
 
-@kernel
+@inlined
 def _write_turn(s: Any, out: NDArray[np.uint8]) -> None:
     out[TAKEN + (s.taken if s.taken != NO_KIND else NUM_KINDS)] = 1
     out[PHASE + s.phase] = 1
@@ -193,7 +193,7 @@ def _write_turn(s: Any, out: NDArray[np.uint8]) -> None:
     out[RECYCLES] = _clipped(np.int64(s.recycles))
 
 
-@kernel
+@inlined
 def _write_seat(s: Any, seat: int, unit: int, place: int, out: NDArray[np.uint8]) -> None:
     """What is shown of the seat that sits ``place`` seats after the viewer."""
     n = np.int64(s.num_seats)

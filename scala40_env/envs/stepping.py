@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 
 from scala40_env.core.deal import start_match
 from scala40_env.core.game import apply_action, is_episode_over, legal_or_stuck
-from scala40_env.core.jit import kernel
-from scala40_env.core.legality import legal_actions
+from scala40_env.core.jit import inlined, kernel
 from scala40_env.core.state import NOBODY, PLAY
 from scala40_env.envs.memory import rows_of
 from scala40_env.envs.observe import observe
 
 ILLEGAL = -1
 """The answer to an action that is not legal; nothing has changed."""
+LOOK = -1
+"""Stands for an action: do nothing."""
 
 # The bits of an outcome, from the lowest:
 SEAT_BITS = 0b111
@@ -35,25 +36,10 @@ STOCK_SHIFT, STOCK_BITS = 18, 0x7F
 TURNS_SHIFT = 25
 
 
-@kernel
-def _outcome(
-    s: Any,
-    R: NDArray[np.int64],
-    shown: NDArray[np.uint8],
-    legal: NDArray[np.int16],
-    count: int,
-    events: int,
-    observation: NDArray[np.uint8],
-    mask: NDArray[np.int8],
-) -> int:
-    """Write what the seat to act sees and may do, and say what the position is like."""
-    seat = np.int64(s.seat)
-    if seat == NOBODY:
-        seat = NO_SEAT
-    else:
-        observe(s, R, shown, seat, observation)
-    for i in range(count):
-        mask[legal[i]] = 1
+@inlined
+def _outcome(s: Any, count: int, events: int) -> int:
+    """What the position is like, and what has happened, in one integer."""
+    seat = NO_SEAT if s.seat == NOBODY else np.int64(s.seat)
     if is_episode_over(s):
         events |= OVER
     return (
@@ -67,51 +53,11 @@ def _outcome(
 
 
 @kernel
-def begin(
-    memory: NDArray[np.uint8],
-    work: NDArray[np.uint8],
-    R: NDArray[np.int64],
-    shown: NDArray[np.uint8],
-    seen: NDArray[np.uint64],
-    legal: NDArray[np.int16],
-    seed: np.uint64,
-    game: np.uint64,
-    num_seats: int,
-    whole_match: int,
-    observation: NDArray[np.uint8],
-    mask: NDArray[np.int8],
-) -> int:
-    """Deal a game into the only row, and look at it as ``look`` does."""
+def deal(
+    memory: NDArray[np.uint8], R: NDArray[np.int64], seed: np.uint64, game: np.uint64, num_seats: int, whole_match: int
+) -> None:
+    """Deal a game into the only row."""
     start_match(rows_of(memory)[0], R, seed, game, num_seats, whole_match)
-    return look(memory, work, R, shown, seen, legal, observation, mask)
-
-
-@kernel
-def look(
-    memory: NDArray[np.uint8],
-    work: NDArray[np.uint8],
-    R: NDArray[np.int64],
-    shown: NDArray[np.uint8],
-    seen: NDArray[np.uint64],
-    legal: NDArray[np.int16],
-    observation: NDArray[np.uint8],
-    mask: NDArray[np.int8],
-) -> int:
-    """The outcome of having done nothing.
-
-    Args:
-        memory: the bytes of a record array of one row.
-        work: the bytes of the rows that the search for legal actions works in.
-        R: the rules' vector.
-        shown: the rules as ``observe.shown_rules`` gives them.
-        seen: as for ``legality.legal_actions``.
-        legal: where the legal actions go.
-        observation: where the seat to act sees the position; not written where nobody is to act.
-        mask: zeros, in which the legal actions become 1.
-    """
-    s = rows_of(memory)[0]
-    count = legal_actions(s, rows_of(work), R, seen, legal)
-    return _outcome(s, R, shown, legal, count, 0, observation, mask)
 
 
 @kernel
@@ -127,24 +73,39 @@ def advance(
     observation: NDArray[np.uint8],
     mask: NDArray[np.int8],
 ) -> int:
-    """Do an action if it is among the first ``count`` of ``legal``; returns the outcome, or ``ILLEGAL``.
+    """Do an action if it is legal, and look; with ``LOOK``, only look.  Returns the outcome, or ``ILLEGAL``.
 
-    The other arguments are those of ``look``.
+    Args:
+        memory: the bytes of a record array of one row.
+        work: the bytes of the rows that the search for legal actions works in.
+        R: the rules' vector.
+        shown: the rules as ``observe.shown_rules`` gives them.
+        seen: as for ``legality.legal_actions``.
+        legal: the legal actions; those after the action are written here.
+        count: how many there are now.
+        action: 0 or more, or ``LOOK``.
+        observation: where what the seat to act sees is written; left as it is where nobody is to act.
+        mask: zeros, in which the legal actions become 1.
     """
-    found = False
-    for i in range(count):
-        if legal[i] == action:
-            found = True
-    if not found:
-        return ILLEGAL
     s = rows_of(memory)[0]
     in_play = s.phase <= PLAY
     number = np.int64(s["round"])
-    apply_action(s, R, action)
+    if action != LOOK:
+        found = False
+        for i in range(count):
+            if legal[i] == action:
+                found = True
+        if not found:
+            return ILLEGAL
+        apply_action(s, R, action)
     count = legal_or_stuck(s, rows_of(work), R, seen, legal)
     events = 0
     if not in_play:
         events = NEWS
     elif s.phase > PLAY or s["round"] != number:
         events = NEWS | ROUND_ENDED
-    return _outcome(s, R, shown, legal, count, events, observation, mask)
+    if s.seat != NOBODY:
+        observe(s, R, shown, np.int64(s.seat), observation)
+    for i in range(count):
+        mask[legal[i]] = 1
+    return _outcome(s, count, events)

@@ -15,7 +15,7 @@ from scala40_env.core.actions import NUM_ACTIONS
 from scala40_env.core.game import Scratch, num_actions
 from scala40_env.core.jit import announce_compilation
 from scala40_env.core.rules import Rules
-from scala40_env.core.state import END_NAMES, PHASE_NAMES
+from scala40_env.core.state import END_NAMES
 from scala40_env.envs import stepping
 from scala40_env.envs.memory import bytes_of
 from scala40_env.envs.observe import observation_size, observe_row, shown_rules, state_row, state_size
@@ -70,26 +70,25 @@ class Table:
     def deal(self, seed: int, game: int) -> None:
         """Begin the game of a number under a seed."""
         announce_compilation()
-        observation, mask = self._empty_observation(), self._empty_mask()
-        deals = np.uint64(seed), np.uint64(game), self.num_seats, int(self.whole_match)
-        outcome = stepping.begin(
-            self._memory, self._work, self._vector, self._shown, self._seen, self._legal, *deals, observation, mask
-        )
-        self._take_in(outcome, observation, mask)
+        seats, whole_match = self.num_seats, int(self.whole_match)
+        stepping.deal(self._memory, self._vector, np.uint64(seed), np.uint64(game), seats, whole_match)
+        self.look()
 
     def look(self) -> None:
         """Find out again what follows from the row."""
-        observation, mask = self._empty_observation(), self._empty_mask()
-        outcome = stepping.look(
-            self._memory, self._work, self._vector, self._shown, self._seen, self._legal, observation, mask
-        )
-        self._take_in(outcome, observation, mask)
+        self.advance(stepping.LOOK)
+        if self.outcome & stepping.SEAT_BITS == NO_SEAT:
+            self._fresh = None
 
     def advance(self, action: int) -> int:
-        """Do an action; returns the outcome (see ``stepping``), or ``stepping.ILLEGAL`` and nothing has changed."""
+        """Do an action (0 or more, or ``stepping.LOOK``).
+
+        Returns:
+            The outcome (see ``stepping``), or ``stepping.ILLEGAL``: nothing has changed.
+        """
         observation = np.empty(self._size, dtype=np.uint8)
         mask = np.zeros(self.num_actions, dtype=np.int8)
-        outcome = stepping.advance(
+        outcome: int = stepping.advance(
             self._memory,
             self._work,
             self._vector,
@@ -113,20 +112,20 @@ class Table:
         self.count = 0
         self._fresh = None
 
-    def observe(self, seat: int) -> Observation:
-        """What a seat sees and may do; the arrays are the caller's."""
+    def observe(self, seat: int, waits: bool = False) -> Observation:
+        """What a seat sees and may do, which is nothing while it ``waits``; the arrays are the caller's."""
         made = self._fresh
-        if made is not None and seat == self.outcome & stepping.SEAT_BITS:
+        if made is not None and seat == self.outcome & stepping.SEAT_BITS and not waits:
             self._fresh = None
             return made
         observation = self._empty_observation()
         observe_row(self._memory, self._vector, self._shown, 0, seat, observation)
-        return {"observation": observation, "action_mask": self.mask(seat)}
+        return {"observation": observation, "action_mask": self.mask(seat, waits)}
 
-    def mask(self, seat: int) -> NDArray[np.int8]:
+    def mask(self, seat: int, waits: bool = False) -> NDArray[np.int8]:
         """1 for each action that a seat may do now, ``int8``, shape ``(num_actions,)``: zeros unless it is to act."""
         mask = self._empty_mask()
-        if seat == self.outcome & stepping.SEAT_BITS:
+        if seat == self.outcome & stepping.SEAT_BITS and not waits:
             mask[self._legal[: self.count]] = 1
         return mask
 
@@ -147,19 +146,9 @@ class Table:
         return self.outcome & stepping.OVER != 0
 
     @property
-    def phase(self) -> str:
-        """The name of the phase."""
-        return PHASE_NAMES[self.outcome >> stepping.PHASE_SHIFT & stepping.PHASE_BITS]
-
-    @property
     def turns(self) -> int:
         """Turns of the episode that are over."""
         return self.outcome >> stepping.TURNS_SHIFT
-
-    @property
-    def stock_size(self) -> int:
-        """Cards in the stock."""
-        return self.outcome >> stepping.STOCK_SHIFT & stepping.STOCK_BITS
 
     @property
     def scores(self) -> tuple[int, ...]:
@@ -181,8 +170,3 @@ class Table:
 
     def _empty_mask(self) -> NDArray[np.int8]:
         return np.zeros(self.num_actions, dtype=np.int8)
-
-    def _take_in(self, outcome: int, observation: NDArray[np.uint8], mask: NDArray[np.int8]) -> None:
-        self.outcome = outcome
-        self.count = outcome >> stepping.COUNT_SHIFT & stepping.COUNT_BITS
-        self._fresh = {"observation": observation, "action_mask": mask}

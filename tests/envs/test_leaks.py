@@ -1,0 +1,100 @@
+"""Nothing hidden is shown: redealing what a seat cannot see changes neither what it is shown nor its redacted row."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+from scala40_env import scala40_v0
+from scala40_env.core.game import Game
+from scala40_env.core.state import DRAW, PLAY, ROUND_OVER
+from tests.envs.loops import plain
+from tests.envs.play import CASES, choose, positions, same_rows, short
+from tests.laws.redeal import hand_of, hidden_from, redeal
+
+POSITIONS = 120
+
+
+@pytest.mark.parametrize(("name", "players"), CASES)
+def test_a_redeal_moves_what_is_hidden_and_nothing_else(name: str, players: int) -> None:
+    rng = np.random.default_rng(0)
+    moved = 0
+    for game, _ in positions(short(name), players, seed=1, count=40):
+        for viewer in range(players):
+            other = redeal(game.rows, viewer, rng)
+            assert hand_of(other[0], viewer).tolist() == hand_of(game.row, viewer).tolist()
+            assert sorted(hidden_from(other[0], viewer)) == sorted(hidden_from(game.row, viewer))
+            assert other[0].hand_size.tolist() == game.row.hand_size.tolist()
+            moved += hidden_from(other[0], viewer) != hidden_from(game.row, viewer)
+    assert moved > 30
+
+
+@pytest.mark.parametrize(("name", "players"), CASES)
+def test_a_redeal_changes_no_redacted_row(name: str, players: int) -> None:
+    rng = np.random.default_rng(2)
+    for game, _ in positions(short(name), players, seed=2, count=POSITIONS):
+        for viewer in range(players):
+            other = game.copy()
+            other.rows[:] = redeal(game.rows, viewer, rng)
+            assert same_rows(other.redacted(viewer), game.redacted(viewer))
+
+
+@pytest.mark.parametrize(("name", "players"), CASES)
+def test_a_redeal_changes_nothing_that_an_agent_is_shown(name: str, players: int) -> None:
+    rng = np.random.default_rng(3)
+    env = scala40_v0.raw_env(rules=short(name), players=players, episode="match")
+    compared: Counter[int] = Counter()
+    for seed in range(2):
+        env.reset(seed=seed)
+        while env.agents and sum(compared.values()) < 2 * POSITIONS * players:
+            row = env._table.row
+            for viewer, agent in enumerate(env.possible_agents):
+                if agent not in env.agents:
+                    continue
+                twin = env.clone()
+                twin._table.rows[:] = redeal(env._table.rows, viewer, rng)
+                twin._table.look()
+                twin._infos = {}
+                assert plain(twin.observe(agent)) == plain(env.observe(agent))
+                assert plain(hide_deal(twin.infos[agent])) == plain(hide_deal(env.infos[agent]))
+                compared[int(row.phase)] += 1
+            observation, _, terminated, _, _ = env.last()
+            env.step(None if terminated else choose(observation["action_mask"].nonzero()[0], rng))
+    assert compared[DRAW] > 10
+    assert compared[PLAY] > 10
+    if name == "international":
+        assert compared[ROUND_OVER] + compared[PLAY] > 10
+
+
+def hide_deal(info: dict[str, Any]) -> dict[str, Any]:
+    """An info without the seed, which is told once the game is over and nothing is hidden for long."""
+    return {key: value for key, value in info.items() if key not in ("seed", "game")}
+
+
+def test_the_deal_is_not_told_while_anybody_plays() -> None:
+    env = scala40_v0.raw_env(rules=short("standard"), players=3, episode="match")
+    env.reset(seed=123456789)
+    rng = np.random.default_rng(0)
+    while env.agents:
+        playing = not all(env.terminations.values())
+        for agent in env.agents:
+            assert ("123456789" in repr(hide_arrays(env.infos[agent]))) != playing
+        observation, _, terminated, _, _ = env.last()
+        env.step(None if terminated else choose(observation["action_mask"].nonzero()[0], rng))
+
+
+def hide_arrays(info: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in info.items() if not isinstance(value, np.ndarray)}
+
+
+def test_the_state_is_another_after_a_redeal() -> None:
+    """The one place where hidden cards are shown."""
+    game = Game("standard", 2, seed=0)
+    env = scala40_v0.raw_env()
+    env.reset(seed=0)
+    before = env.state().tobytes()
+    env._table.rows[:] = redeal(game.rows, 0, np.random.default_rng(0))
+    assert env.state().tobytes() != before
