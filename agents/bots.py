@@ -11,12 +11,12 @@ from agents.base import GREEDY, UNIFORM
 from agents.greedy import choose_greedy
 from agents.uniform import choose_uniform
 from scala40_env.core.game import redact
-from scala40_env.core.jit import kernel
+from scala40_env.core.jit import inlined
 
 NUM_BOTS = max(UNIFORM, GREEDY) + 1
 
 
-@kernel
+@inlined
 def choose(
     bot: int,
     s: Any,
@@ -42,7 +42,7 @@ def choose(
     return choose_uniform(legal, count, rng, salt)
 
 
-@kernel
+@inlined
 def choose_blind(
     bot: int,
     s: Any,

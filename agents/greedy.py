@@ -44,7 +44,7 @@ from scala40_env.core.cards import (
     rank_suits,
     without_lowest,
 )
-from scala40_env.core.jit import kernel
+from scala40_env.core.jit import inlined, kernel
 from scala40_env.core.melds import NOTHING, fitting_kind, joker_kind, layable_kinds, run_cards, run_starts
 from scala40_env.core.packing import in_melds, pair_ranks, sum_of_points
 from scala40_env.core.rules import R_HAND_ACE, R_POINTS, R_SUITS, R_SWAP, SWAP_OFF, SWAP_TO_HAND, Rules
@@ -104,7 +104,7 @@ def choose_greedy(s: Any, R: NDArray[np.int64], legal: NDArray[np.int16], count:
 # --- the upcard ------------------------------------------------------------------------------------------------------
 
 
-@kernel
+@inlined
 def _wants_upcard(s: Any, R: NDArray[np.int64]) -> bool:
     """Whether the upcard, which may be taken, is worth more than a card of the stock."""
     kind = np.int64(s.pile[s.pile_size - 1])
@@ -135,7 +135,7 @@ def _has_joker_meld(one: np.uint64, R: NDArray[np.int64]) -> bool:
     return (run_starts(x, 1, R) | run_starts(x, 2, R) | run_starts(x, 3, R)) != ZERO
 
 
-@kernel
+@inlined
 def _frees_joker(s: Any, kind: int) -> bool:
     """Whether a joker of the table stands for a kind."""
     slots = s.used_slots
@@ -150,7 +150,7 @@ def _frees_joker(s: Any, kind: int) -> bool:
 # --- plays -----------------------------------------------------------------------------------------------------------
 
 
-@kernel
+@inlined
 def _play_value(s: Any, R: NDArray[np.int64], action: int) -> int:
     """How much a play that is not a discard is wanted; above 0 where it is better than none."""
     if action < LAY_RUN:
@@ -188,7 +188,7 @@ def _meld_value(s: Any, R: NDArray[np.int64], naturals: np.uint64, with_joker: b
     return _WITH_THE_REST * (shed + left) + shed + (_JOKER_MELD if with_joker else _NATURAL_MELD)
 
 
-@kernel
+@inlined
 def _lay_off_value(s: Any, R: NDArray[np.int64], code: int) -> int:
     slot, end = code // NUM_ENDS, code % NUM_ENDS
     if end >= JOKER_LOW:
@@ -197,7 +197,7 @@ def _lay_off_value(s: Any, R: NDArray[np.int64], code: int) -> int:
     return _LAY_OFF_CARD + _cost(R, fitting_kind(s, R, slot, (end & 1) != 0))
 
 
-@kernel
+@inlined
 def _swap_value(s: Any, R: NDArray[np.int64], slot: int) -> int:
     """Of a swap: whether the joker that it brings finds a meld, or must find a place and so does."""
     seat = np.int64(s.seat)
@@ -233,7 +233,7 @@ def _cost(R: NDArray[np.int64], kind: int) -> int:
 # --- the discard -----------------------------------------------------------------------------------------------------
 
 
-@kernel
+@inlined
 def _best_discard(s: Any, R: NDArray[np.int64], legal: NDArray[np.int16], count: int) -> int:
     """The discard that costs most and helps least, or -1 where none is legal."""
     seat = np.int64(s.seat)
@@ -250,7 +250,7 @@ def _best_discard(s: Any, R: NDArray[np.int64], legal: NDArray[np.int16], count:
     return choice
 
 
-@kernel
+@inlined
 def _discard_value(s: Any, R: NDArray[np.int64], kind: int, melds: np.uint64, layable: np.uint64) -> int:
     """What a natural card costs, less what it may still be good for."""
     seat = np.int64(s.seat)
@@ -279,7 +279,7 @@ def _links(one: np.uint64, R: NDArray[np.int64], kind: int) -> int:
     return links
 
 
-@kernel
+@inlined
 def _side_links(lane: int, rank: int) -> int:
     around = lane << 2 >> rank  # bits 0, 1: two and one below; 2: the card; 3, 4: one and two above
     links = 0

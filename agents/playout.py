@@ -17,7 +17,7 @@ from scala40_env.core.actions import NUM_ACTIONS
 from scala40_env.core.cards import MAX_SEATS
 from scala40_env.core.deal import start_match
 from scala40_env.core.game import Scratch, apply_action, is_episode_over, legal_or_stuck
-from scala40_env.core.jit import kernel
+from scala40_env.core.jit import inlined, kernel
 from scala40_env.core.state import END_CLOSED, END_NAMES, END_TRUNCATED, PLAY, allocate
 
 # a line of a seat
@@ -78,19 +78,19 @@ def _note_truncated(s: Any, seats: NDArray[np.int64], game: NDArray[np.int64]) -
     game[GAME_ENDS + END_TRUNCATED] += 1
 
 
-@kernel
+@inlined
 def _turns_before(s: Any) -> int:
     """How many turns the episode had before this round: it tells the rounds of a match apart."""
     return np.int64(s.match_turns) - np.int64(s.round_turns)
 
 
-@kernel
+@inlined
 def _has_ended(s: Any, phase: int, turns_before: int) -> bool:
     """Whether a round has ended since the phase and the turns before the round were these."""
     return phase <= PLAY and (s.phase > PLAY or _turns_before(s) != turns_before)
 
 
-@kernel
+@inlined
 def play_out(
     s: Any,
     view: Any,
@@ -121,20 +121,22 @@ def play_out(
         seats, game: tallies, added to: ``(MAX_SEATS, NUM_SEAT_COUNTS)`` and ``(NUM_GAME_COUNTS,)``.
     """
     decision = 0
-    count = legal_or_stuck(s, work, R, seen, legal)
-    while not is_episode_over(s):
+    phase, turns_before = np.int64(s.phase), _turns_before(s)
+    while True:
+        count = legal_or_stuck(s, work, R, seen, legal)
+        if _has_ended(s, phase, turns_before):
+            _note_round(s, seats, game)
+        if is_episode_over(s):
+            break
         if s.match_turns >= turn_limit:
             _note_truncated(s, seats, game)
-            return decision
+            break
         seat, phase, turns_before = np.int64(s.seat), np.int64(s.phase), _turns_before(s)
         rng = decision_rng(seed, number, seat, decision)
         action = choose_blind(bots[seat], s, view, R, legal, count, rng, salts[seat])
         decision += 1
         seats[seat, SEAT_DECISIONS] += 1
         apply_action(s, R, action)
-        count = legal_or_stuck(s, work, R, seen, legal)
-        if _has_ended(s, phase, turns_before):
-            _note_round(s, seats, game)
     game[GAME_WINNERS] = s.winners
     return decision
 
