@@ -128,7 +128,13 @@ def _parser() -> Parser:
     parser.add_argument("--episode", choices=("round", "match"), default="round", help="what a deal begins (round)")
     parser.add_argument("--seed", type=seed_argument, default=0, help="of the deals and of the agents (0)")
     parser.add_argument("--turn-limit", type=int, metavar="N", help="turns after which an episode is broken off")
-    parser.add_argument("--processes", type=int, default=1, metavar="N", help="processes that share the deals (1)")
+    parser.add_argument(
+        "--processes",
+        type=int,
+        default=1,
+        metavar="N",
+        help="processes that share the deals; worth it for slow agents (1)",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     return parser
