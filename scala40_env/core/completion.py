@@ -109,6 +109,8 @@ def is_plain_opening(s: Any, R: NDArray[np.int64]) -> bool:
         return False
     if R[R_SWAP] == rules.SWAP_OFF or R[rules.R_SWAP_OPENED]:
         return True
+    if s.hand_jokers[s.seat] > 0:  # it can be laid, bought back, and laid again
+        return False
     slots = s.used_slots
     while slots != ZERO:
         slot = lowest_bit_index(slots)
@@ -211,6 +213,9 @@ def _can_settle_at_once(s: Any, R: NDArray[np.int64], room: int) -> bool:
     uses = rules.USE_LAY | rules.USE_LAY_OFF
     if s.duty == DUTY_PLAY:
         uses = R[R_TAKEN_USES]
+    held = s.hand_jokers[seat] > 0 if kind == JOKER else holds(s.hand_one[seat], kind)
+    if not held:
+        return False
     slots = slots_for_lay_off(s, R)
     if s.duty == DUTY_OPEN_WITH:
         slots &= s.new_slots
@@ -262,6 +267,13 @@ def is_in_meld(one: np.uint64, jokers: int, R: NDArray[np.int64], kind: int) -> 
     return False
 
 
+@inlined
+def _counts_when_laid(s: Any, R: NDArray[np.int64]) -> bool:
+    """Whether the upcard's duty is cleared by a lay and by a lay-off, as it usually is."""
+    both = rules.USE_LAY | rules.USE_LAY_OFF
+    return s.duty != DUTY_PLAY or (R[R_TAKEN_USES] & both) == both
+
+
 @kernel
 def _is_plain_debt(s: Any, R: NDArray[np.int64]) -> bool:
     """Whether what ``_can_settle_at_once`` denies is impossible, since nothing could prepare it.
@@ -273,7 +285,7 @@ def _is_plain_debt(s: Any, R: NDArray[np.int64]) -> bool:
         return False
     if s.duty == DUTY_NONE:
         return s.jokers_owed == 1
-    if s.jokers_owed != 0:
+    if s.jokers_owed != 0 or not _counts_when_laid(s, R):
         return False
     seat = np.int64(s.seat)
     kind = np.int64(s.taken)
@@ -333,7 +345,7 @@ def _could_help(s: Any, R: NDArray[np.int64], action: int) -> bool:
     A meld of natural cards without the upcard takes three cards and offers no place that the meld of two of them with
     the joker owed, or with the upcard, does not offer for less.
     """
-    if action >= LAY_OFF or not has_opened(s, np.int64(s.seat)):
+    if action >= LAY_OFF or not has_opened(s, np.int64(s.seat)) or not _counts_when_laid(s, R):
         return True
     if action >= LAY_RUN:
         code = action - LAY_RUN
@@ -363,13 +375,11 @@ def _most_points(s: Any, R: NDArray[np.int64]) -> int:
         slots = without_lowest(slots)
         if s.meld_joker[slot] != NO_JOKER:
             jokers += 1
+    if R[R_SWAP] != rules.SWAP_OFF and not R[rules.R_SWAP_OPENED]:  # each card may buy a joker back, to be laid again
+        return s.laid_points + (np.int64(s.hand_size[seat]) + jokers) * best
     ace = R[rules.R_POINTS + HIGH_ACE]
-    return (
-        s.laid_points
-        + packing.sum_of_points(s.hand_one[seat], R, ace)
-        + packing.sum_of_points(s.hand_two[seat], R, ace)
-        + jokers * best
-    )
+    naturals = packing.sum_of_points(s.hand_one[seat], R, ace) + packing.sum_of_points(s.hand_two[seat], R, ace)
+    return s.laid_points + naturals + jokers * best
 
 
 @kernel

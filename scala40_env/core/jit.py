@@ -43,24 +43,35 @@ def _cache_root() -> Path:
 
 
 @cache
-def _imports(file: Path) -> frozenset[Path]:
-    """The sources that a source file imports, itself too, all the way down, within the packages beside its own."""
+def _direct_imports(file: Path, root: Path) -> tuple[Path, ...]:
+    """The sources under ``root`` that a source file names in its imports."""
+    found = []
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        names: list[str] = []
+        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        sources = (root.joinpath(*name.split(".")).with_suffix(".py") for name in names)
+        found += [source for source in sources if source.is_file()]
+    return tuple(found)
+
+
+@cache
+def _digest(file: Path) -> bytes:
+    return hashlib.sha256(file.name.encode() + file.read_bytes()).digest()
+
+
+def _imports(file: Path) -> set[Path]:
+    """A source file and all that it imports, all the way down, within the packages beside its own."""
     root = next(folder for folder in file.parents if not (folder / "__init__.py").exists())
     found = {file}
     waiting = [file]
     while waiting:
-        for node in ast.walk(ast.parse(waiting.pop().read_bytes())):
-            names: list[str] = []
-            if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-                names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-            elif isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            for name in names:
-                source = root.joinpath(*name.split(".")).with_suffix(".py")
-                if source not in found and source.is_file():
-                    found.add(source)
-                    waiting.append(source)
-    return frozenset(found)
+        new = set(_direct_imports(waiting.pop(), root)) - found
+        found |= new
+        waiting += new
+    return found
 
 
 @cache
@@ -68,8 +79,7 @@ def _cache_folder(file: Path) -> Path:
     """The cache folder of the kernels of a source file."""
     state = hashlib.sha256(repr((numba.__version__, bool(numba.config.BOUNDSCHECK))).encode())
     for source in sorted(_imports(file)):
-        state.update(source.name.encode())
-        state.update(source.read_bytes())
+        state.update(_digest(source))
     folder = _cache_root() / f"{file.stem}-{state.hexdigest()[:16]}"
     try:
         _forget_old_folders(folder)

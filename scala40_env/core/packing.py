@@ -51,7 +51,8 @@ NUM_PURE_PATTERNS = 4
 """The first patterns of a set of three are those without a joker."""
 LONGEST_PIECE = 5
 SHORTEST = 3
-NO_POINTS = -1
+NO_POINTS = -(1 << 20)
+"""Asks for every meld with a joker, whatever it is worth, and counts none of them."""
 LANE = np.uint64(0xFFFF)
 THREE, FOUR = np.uint64(3), np.uint64(4)
 ONE_MORE_JOKER = 10

@@ -79,13 +79,13 @@ def end_round(s: Any, R: NDArray[np.int64], end: int) -> None:
 
 
 @kernel
-def _lowest(s: Any, among: int) -> int:
-    """The seats (mask) that have the lowest total among some."""
+def _lowest(s: Any, points: NDArray[np.int32], among: int) -> int:
+    """The seats (mask) that have the fewest points among some."""
     best = np.int64(0)
     seats = 0
     for seat in range(s.num_seats):
         if (among >> seat) & 1:
-            total = np.int64(s.totals[seat])
+            total = np.int64(points[seat])
             if seats == 0 or total < best:
                 best = total
                 seats = 1 << seat
@@ -122,14 +122,14 @@ def leaders(s: Any, R: NDArray[np.int64]) -> int:
     if mode == rules.MATCH_SINGLE:
         if s.end == END_CLOSED:
             return 1 << s.closer
-        return _lowest(s, np.int64(s.in_match))
+        return _lowest(s, s.points, np.int64(s.in_match))
     below = seats_below(s, R)
     if mode == rules.MATCH_LOWEST:
         extra_hand = s.in_match != (1 << s.num_seats) - 1  # nobody leaves this kind of match but before an extra hand
-        return 0 if below == s.in_match and not extra_hand else _lowest(s, np.int64(s.in_match))
+        return 0 if below == s.in_match and not extra_hand else _lowest(s, s.totals, np.int64(s.in_match))
     if count_seats(below) == 1:
         return below
-    return _lowest(s, np.int64(s.in_match)) if below == 0 else 0
+    return _lowest(s, s.totals, np.int64(s.in_match)) if below == 0 else 0
 
 
 @inlined

@@ -207,7 +207,7 @@ class _Builder:
 
     def _pile_and_stock(self) -> None:
         state, rng = self.state, self.rng
-        top = self._card_for(state.hand) if rng.random() < 0.8 else None
+        top = self._card_for(state.hand) if rng.random() < 0.8 and any(self.left) else None
         if top is not None and self.left[top]:
             self.left[top] -= 1
         else:
