@@ -19,10 +19,12 @@ range                 count  action
 Patterns of a set (16): the four triples of suits, HDC HDS HCS DCS; then for each of the six pairs of suits, HD HC HS DC
 DS CS, the joker as each of the two other suits, in the order of suits.
 
-A run of three starts at A ... Q (12; QKA is the last); its joker is at none, the first, second or third place (0 ... 3).
+A run of three starts at A ... Q (12; QKA is the last); its joker is at none, the first, second or third place (0 ...
+3).
 
 Ends of a lay-off (4): the low end, the high end, the joker at the low end, the joker at the high end.  A set has no
-ends and uses the low ones; where ``joker_identity`` is ``any_missing``, the high one lays the very card that the joker was
+ends and uses the low ones; where ``joker_identity`` is ``any_missing``, the high one lays the very card that the
+joker was
 declared as, and the joker stands for the other missing suit from then on.
 """
 

@@ -1,9 +1,11 @@
 """Whether a turn can still be completed: exact, and quick where that is easy.
 
-With nothing owed it is a matter of counting cards.  Otherwise cheap sufficient conditions come first, then an exact search:
+With nothing owed it is a matter of counting cards.  Otherwise cheap sufficient conditions come first, then an exact
+search:
 ``packing`` for an opening, ``_search`` (every play that could help, each position once) for the rest.
 
-``work`` is a stack of scratch rows (``WORK_ROWS``): a search copies the position one row up and plays there.  ``memory``
+``work`` is a stack of scratch rows (``WORK_ROWS``): a search copies the position one row up and plays there.
+``memory``
 (``MEMORY_WORDS`` words) holds the positions already seen, the stack of the packing search, and the plays still to try.
 """
 
@@ -207,7 +209,7 @@ def _can_settle_at_once(s: Any, R: NDArray[np.int64], room: int) -> bool:
         return False
     seat = np.int64(s.seat)
     owes_card = s.duty != DUTY_NONE
-    if owes_card and s.jokers_owed != 0 or s.jokers_owed > 1:
+    if (owes_card and s.jokers_owed != 0) or s.jokers_owed > 1:
         return False
     kind = np.int64(s.taken) if owes_card else JOKER
     uses = rules.USE_LAY | rules.USE_LAY_OFF
@@ -255,7 +257,6 @@ def is_in_meld(one: np.uint64, jokers: int, R: NDArray[np.int64], kind: int) -> 
     suits = packing.suits_with(one, rank)
     if packing.count_suits(suits) >= 3 or (jokers > 0 and packing.count_suits(suits) == 2 and R[rules.R_SUITS] >= 3):
         return True
-    lane = x >> np.uint64(suit * LANE_BITS)
     for place in range(4 if jokers > 0 else 1):
         starts = (run_starts(x, place, R) >> np.uint64(suit * LANE_BITS)) & packing.LANE
         while starts != ZERO:
@@ -435,7 +436,7 @@ def _look(s: Any, R: NDArray[np.int64], seen: NDArray[np.uint64]) -> int:
         return FINISHES
     if only_goes_out(s, R) and s.laid_any and size <= 1:
         return FINISHES if size == 1 or not R[rules.R_CLOSE_DISCARD] else DEAD_END
-    if not has_opened(s, np.int64(s.seat)) and (R[rules.R_IN_HAND_MIN] or not may_close(s, R)):
-        if _most_points(s, R) < R[R_OPENING_MIN]:
-            return DEAD_END
+    must_reach = not has_opened(s, np.int64(s.seat)) and (R[rules.R_IN_HAND_MIN] != 0 or not may_close(s, R))
+    if must_reach and _most_points(s, R) < R[R_OPENING_MIN]:
+        return DEAD_END
     return DEAD_END if _was_seen(seen, _key(s)) else GOES_ON

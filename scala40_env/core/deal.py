@@ -178,7 +178,10 @@ def _fill_deck(deck: NDArray[np.uint8], R: NDArray[np.int64]) -> None:
 
 @kernel
 def deal_round(s: Any, R: NDArray[np.int64]) -> None:
-    """Shuffle and deal a round to the seats of the match: one card at a time, from the left of the dealer, then the upcard."""
+    """Shuffle and deal a round to the seats of the match: one card at a time.
+
+    From the left of the dealer, then the upcard.
+    """
     _clear_round(s)
     size = R[R_DECK_SIZE]
     _fill_deck(s.stock, R)

@@ -110,8 +110,10 @@ def kernel(function: F) -> F:
 def inlined(function: F) -> F:
     """As ``kernel``, for a function that is tiny, or is called in one place only.
 
-    It becomes a part of its callers before they are compiled.  A function that Numba compiles by itself costs a fifth of a
-    second and more, whatever its size, and is optimised again in each kernel above it; the first run waits for all of that.
+    It becomes a part of its callers before they are compiled.  A function that Numba compiles by itself costs a
+    fifth of a
+    second and more, whatever its size, and is optimised again in each kernel above it; the first run waits for all
+    of that.
     """
     return _compile(function, inline="always")
 
@@ -142,7 +144,7 @@ def _compile_once_for_all_constants(dispatcher: Dispatcher) -> None:
         plain = {name: numba.types.unliteral(kind) for name, kind in kws.items()}
         return find(tuple(numba.types.unliteral(kind) for kind in args), plain)
 
-    dispatcher.get_call_template = get_call_template
+    dispatcher.get_call_template = get_call_template  # type: ignore[method-assign]
 
 
 _announced = False

@@ -146,7 +146,10 @@ def length_limit(R: NDArray[np.int64]) -> int:
 
 @kernel
 def end_rank(s: Any, R: NDArray[np.int64], slot: int, high: bool, by_joker: bool) -> int:
-    """The rank (0 ... 13) that a natural card, or a joker, would take at an end of the run in a slot, or ``NOTHING``."""
+    """The rank (0 ... 13) that a natural card, or a joker, would take at an end of the run in a slot.
+
+    Or ``NOTHING``.
+    """
     low = np.int64(s.meld_rank[slot])
     size = np.int64(s.meld_size[slot])
     joker = s.meld_joker[slot]

@@ -6,7 +6,8 @@ that hold it, or in none.  Runs are searched in pieces of three to five cards, s
 pieces with the same points.
 
 The search keeps what it has yet to look at on a stack of nodes, in memory that the caller lends: kernels do not call
-themselves, since Numba cannot load such a kernel from its cache.  A node is what is left after some melds: the two masks of the
+themselves, since Numba cannot load such a kernel from its cache.  A node is what is left after some melds: the two
+masks of the
 hand, and in one word the points still missing, the cards that may still leave, and the jokers that may still be used.
 """
 
@@ -286,7 +287,10 @@ def _push_joker_melds(
     jokers: int,
     least: int,
 ) -> int:
-    """Push what is left for each meld with a joker that is worth at least ``least``; where that is ``NO_POINTS``, all, worth nothing."""
+    """Push what is left for each meld with a joker that is worth at least ``least``.
+
+    Where that is ``NO_POINTS``, all, worth nothing.
+    """
     for suits in range(3, 16):
         size = count_suits(suits) + 1
         if size < SHORTEST or size > NUM_SUITS or not has_extra_suit(suits, R):
@@ -399,7 +403,8 @@ def reaches_with(
     """As ``reaches``, with a card of ``kind`` (or a joker) in one of the melds.
 
     Args:
-        pure: only melds without a joker count points; then no other meld has one, and the card's own counts nothing if it has.
+        pure: only melds without a joker count points; then no other meld has one, and the card's own counts nothing
+        if it has.
     """
     if kind == JOKER:
         if jokers == 0:

@@ -314,7 +314,7 @@ def _check_value(flag: Flag, value: Any) -> None:
         if not isinstance(value, str) or value not in flag.values:
             raise RulesError(f"{where}: expected {' or '.join(map(str, flag.values))}, got {value!r}")
     else:
-        low, high = flag.values
+        low, high = flag.values[0], flag.values[1]
         if isinstance(value, bool) or not isinstance(value, int) or not int(low) <= value <= int(high):
             none = ", or none" if flag.optional else ""
             span = f"{low}" if low == high else f"an integer from {low} to {high}"
@@ -424,9 +424,10 @@ def _as_integer(flag: Flag, value: Any) -> int:
     if flag.values == "uses":
         return sum(1 << TAKEN_USES.index(use) for use in value)
     if flag.values == "float":
-        return round(100 * value)
+        hundredths: int = round(100 * value)
+        return hundredths
     if isinstance(value, str):
-        return flag.values.index(value)  # type: ignore[arg-type]
+        return flag.values.index(value)
     return int(value)
 
 

@@ -1,4 +1,7 @@
-"""Points: of a hand, of a round and of a match; elimination, re-entry and the winner (rules reference, rows 48 to 60)."""
+"""Points: of a hand, of a round and of a match; elimination.
+
+Re-entry and the winner (rules reference, rows 48 to 60).
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Applying an action: one function per phase, and the verbs that move cards.
 
-Nothing here judges: an action is legal because ``legality`` says so.  ``play`` moves the cards of one play of a turn and
+Nothing here judges: an action is legal because ``legality`` says so.  ``play`` moves the cards of one play of a turn
+and
 keeps its obligations; ``apply`` also ends the turn, the round and the match.
 """
 

@@ -165,11 +165,11 @@ def _write_stock(s: Any, out: NDArray[np.uint8]) -> None:
     """The pile by kind, and what everybody knows of the stock: its lowest cards."""
     size, known = np.int64(s.pile_size), np.int64(s.stock_known)
     for i in range(size):
-        out[PILE + s.pile[i]] += 1
-    out[UPCARD + (s.pile[size - 1] if size > 0 else NUM_KINDS)] = 1
+        out[PILE + np.int64(s.pile[i])] += 1
+    out[UPCARD + (np.int64(s.pile[size - 1]) if size > 0 else NUM_KINDS)] = 1
     for i in range(known):
-        out[KNOWN_STOCK + s.stock[i]] += 1
-    out[NEXT_CARD + (s.stock[known - 1] if 0 < known == s.stock_size else NUM_KINDS)] = 1
+        out[KNOWN_STOCK + np.int64(s.stock[i])] += 1
+    out[NEXT_CARD + (np.int64(s.stock[known - 1]) if 0 < known == s.stock_size else NUM_KINDS)] = 1
     out[STOCK_SIZE] = s.stock_size
     out[STOCK_KNOWN] = known
     out[PILE_SIZE] = size
@@ -177,10 +177,10 @@ def _write_stock(s: Any, out: NDArray[np.uint8]) -> None:
 
 @inlined
 def _write_turn(s: Any, out: NDArray[np.uint8]) -> None:
-    out[TAKEN + (s.taken if s.taken != NO_KIND else NUM_KINDS)] = 1
-    out[PHASE + s.phase] = 1
-    out[DREW + s.drew] = 1
-    out[DUTY + s.duty] = 1
+    out[TAKEN + (np.int64(s.taken) if s.taken != NO_KIND else NUM_KINDS)] = 1
+    out[PHASE + np.int64(s.phase)] = 1
+    out[DREW + np.int64(s.drew)] = 1
+    out[DUTY + np.int64(s.duty)] = 1
     out[TAKEN_PLAYED] = s.taken_played
     out[LAID_POINTS] = _clipped(np.int64(s.laid_points))
     out[LAID_ANY] = s.laid_any

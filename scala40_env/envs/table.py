@@ -88,17 +88,19 @@ class Table:
         """
         observation = np.empty(self._size, dtype=np.uint8)
         mask = np.zeros(self.num_actions, dtype=np.int8)
-        outcome: int = stepping.advance(
-            self._memory,
-            self._work,
-            self._vector,
-            self._shown,
-            self._seen,
-            self._legal,
-            self.count,
-            action,
-            observation,
-            mask,
+        outcome = int(  # in interpreted mode it is a NumPy integer
+            stepping.advance(
+                self._memory,
+                self._work,
+                self._vector,
+                self._shown,
+                self._seen,
+                self._legal,
+                self.count,
+                action,
+                observation,
+                mask,
+            )
         )
         if outcome >= 0:
             self.outcome = outcome
