@@ -21,13 +21,13 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo.utils.env import AECEnv
 
-from scala40_env.core.game import Game, IllegalActionError
+from scala40_env.core.game import Game
 from scala40_env.core.rules import Rules
 from scala40_env.core.state import PHASE_NAMES
 from scala40_env.envs import saving
-from scala40_env.envs.observation import layout, state_layout
 from scala40_env.envs.options import RENDER_MODES, Options, check_integer
 from scala40_env.envs.rewards import forfeit_rewards, penalty_rewards, round_rewards, round_winners, win_share
+from scala40_env.envs.spaces import action_space, masked_observations, state_box
 from scala40_env.envs.stepping import (
     ILLEGAL,
     NEWS,
@@ -120,7 +120,10 @@ class raw_env(AECEnv[str, dict[str, Any], int]):  # noqa: N801  PettingZoo's own
         self._turn_limit = _NO_LIMIT if turn_limit is None else turn_limit
         self._seed: int | None = None
         self._game = 0
-        self._make_spaces()
+        made = self.options.rules
+        self.state_space = state_box(made, players)
+        self._observation_spaces = {agent: masked_observations(made, players) for agent in self.possible_agents}
+        self._action_spaces = {agent: action_space(made) for agent in self.possible_agents}
 
     # --- what PettingZoo asks for ------------------------------------------------------------------------------------
 
@@ -249,19 +252,6 @@ class raw_env(AECEnv[str, dict[str, Any], int]):  # noqa: N801  PettingZoo's own
         self._read_scores()
 
     # --- the inside --------------------------------------------------------------------------------------------------
-
-    def _make_spaces(self) -> None:
-        parts = layout(self.options.rules, self.options.players)
-        whole = state_layout(self.options.rules, self.options.players)
-        num_actions = self._table.num_actions
-        self.state_space = spaces.Box(whole.low, whole.high, dtype=np.uint8)
-        self._observation_spaces = {}
-        self._action_spaces = {}
-        for agent in self.possible_agents:
-            box = spaces.Box(parts.low, parts.high, dtype=np.uint8)
-            masks = spaces.Box(0, 1, (num_actions,), dtype=np.int8)
-            self._observation_spaces[agent] = spaces.Dict({"observation": box, "action_mask": masks})
-            self._action_spaces[agent] = spaces.Discrete(num_actions)
 
     def _begin(self) -> None:
         self._table.deal(self._seed or 0, self._game)
@@ -396,7 +386,7 @@ class raw_env(AECEnv[str, dict[str, Any], int]):  # noqa: N801  PettingZoo's own
         """An action that is not in the mask: nothing has moved."""
         reward, players, seat = self.options.reward, self.options.players, self._seats[agent]
         if self.options.illegal_action == "raise":
-            raise IllegalActionError(self._why_not(action))
+            self.game().play(action)  # raises IllegalActionError, which names the reason
         self._clear_rewards()
         self._cumulative_rewards[agent] = 0.0
         self._illegal = action
@@ -414,10 +404,3 @@ class raw_env(AECEnv[str, dict[str, Any], int]):  # noqa: N801  PettingZoo's own
             self._dead.add(other)
         self._pay(forfeit_rewards(reward, self.options.rules, seat, seats, players))
         self._select(NO_SEAT)
-
-    def _why_not(self, action: int) -> str:
-        try:
-            self.game().play(action)
-        except IllegalActionError as error:
-            return str(error)
-        return f"action {action} is not legal"

@@ -45,6 +45,10 @@ class Options:
         if self.render_mode is not None:
             _check_choice("render_mode", self.render_mode, RENDER_MODES, " or None")
 
+    def __deepcopy__(self, _: Any) -> Options:
+        """Itself, since it cannot be changed."""
+        return self
+
     def to_mapping(self) -> dict[str, Any]:
         """The options by name, as JSON can hold them; not the way of rendering, which changes no game."""
         made = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "render_mode"}

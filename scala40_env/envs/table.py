@@ -59,6 +59,17 @@ class Table:
         self.rows = self.rows.view(np.recarray)
         self._make_scratch()
 
+    def __deepcopy__(self, _: Any) -> Table:
+        """A table of its own; the rules, which cannot be changed, are shared."""
+        twin = Table.__new__(Table)
+        twin.__dict__.update(self.__dict__)
+        twin.rows = self.rows.copy()
+        twin._legal = self._legal.copy()
+        if self._fresh is not None:
+            twin._fresh = {name: array.copy() for name, array in self._fresh.items()}
+        twin._make_scratch()
+        return twin
+
     def _make_scratch(self) -> None:
         """What kernels are given beside the game: its own memory, the rules, and room for the search."""
         scratch = Scratch()

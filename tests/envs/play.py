@@ -52,11 +52,6 @@ def positions(rules: Any, players: int, seed: int, count: int, episode: str = "m
             game.play(action)
 
 
-def same_rows(one: Any, two: Any) -> bool:
-    """Whether two record arrays are equal field by field; the gaps between fields may hold anything."""
-    return all(np.array_equal(one[field], two[field]) for field in one.dtype.names)
-
-
 def short(name: str) -> Rules:
     """A rulebook with short matches."""
     return Rules.from_mapping({"base": name, **SHORT_MATCH})

@@ -124,6 +124,8 @@ FOREIGN: dict[str, Callable[[dict[str, Any]], Any]] = {
     "other layout": lambda saved: {**saved, "row_layout": "0"},
     "damaged row": damaged,
     "short row": lambda saved: {**saved, "row": saved["row"][:-1]},
+    "row of another kind": lambda saved: {**saved, "row": 10**12},
+    "live of another kind": lambda saved: {**saved, "live": {1: 2, "a": None}},
     "no row": lambda saved: {key: value for key, value in saved.items() if key != "row"},
     "changed agents": lambda saved: {**saved, "live": {**saved["live"], "agents": []}},
     "more": lambda saved: {**saved, "more": 1},

@@ -12,7 +12,7 @@ from scala40_env import scala40_v0
 from scala40_env.core.game import Game
 from scala40_env.core.state import DRAW, PLAY, ROUND_OVER
 from tests.envs.loops import plain
-from tests.envs.play import CASES, choose, positions, same_rows, short
+from tests.envs.play import CASES, choose, positions, short
 from tests.laws.redeal import hand_of, hidden_from, redeal
 
 POSITIONS = 120
@@ -39,7 +39,7 @@ def test_a_redeal_changes_no_redacted_row(name: str, players: int) -> None:
         for viewer in range(players):
             other = game.copy()
             other.rows[:] = redeal(game.rows, viewer, rng)
-            assert same_rows(other.redacted(viewer), game.redacted(viewer))
+            assert other.redacted(viewer).tobytes() == game.redacted(viewer).tobytes()
 
 
 @pytest.mark.parametrize(("name", "players"), CASES)
