@@ -18,7 +18,7 @@ from scala40_env.core.invariants import explain
 from scala40_env.core.json_fields import members_of
 from scala40_env.core.notation import format_action, shown
 from scala40_env.core.rules import Rules
-from scala40_env.core.state import END_NAMES, NOBODY
+from scala40_env.core.state import END_NAMES, NOBODY, PLAY
 
 VERSION = 1
 
@@ -105,9 +105,10 @@ def make_record(
 
 def _play(game: Game, action: int, rounds: list[RoundResult]) -> None:
     """Play an action and note a round that it ended."""
-    before = int(game.row["round"])
+    number, phase = int(game.row["round"]), game.phase
     game.play(action)
-    if int(game.row["round"]) != before:
+    # a round is over where the next is dealt, and where none is: at the end, or while a seat chooses to come back
+    if phase <= PLAY and (game.phase > PLAY or int(game.row["round"]) != number):
         rounds.append(_round_result(game.row))
 
 
