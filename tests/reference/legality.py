@@ -19,6 +19,13 @@ from tests.reference.state import DRAW, MUST_OPEN, MUST_OPEN_WITH, MUST_PLAY, PL
 
 Tried = dict[Hashable, bool]
 
+MOST_TRIED = 10_000
+"""How many states are tried for one position, some seconds, before it is left undecided."""
+
+
+class UndecidedError(Exception):
+    """There are too many ways to play the turn to try them all."""
+
 
 def legal_actions(state: State, rules: Rules | None = None) -> list[int]:
     """The legal actions, in order of their numbers.
@@ -26,6 +33,9 @@ def legal_actions(state: State, rules: Rules | None = None) -> list[int]:
     Args:
         state: The position.
         rules: The rules, where they are to be other than the state's own.
+
+    Raises:
+        UndecidedError: There are too many ways to play the turn.
     """
     if rules is not None and rules != state.rules:
         state = state.copy()
@@ -54,6 +64,9 @@ def can_finish(state: State, tried: Tried) -> bool:
     Args:
         state: A position in the play phase.
         tried: The answers found so far; new ones are added.
+
+    Raises:
+        UndecidedError: Too many have been found.
     """
     if not plays.owes(state, going_out=False):
         return sum(state.hand) >= plays.cards_needed(state)
@@ -61,6 +74,8 @@ def can_finish(state: State, tried: Tried) -> bool:
         return True
     key = _key(state)
     if key not in tried:
+        if len(tried) >= MOST_TRIED:
+            raise UndecidedError
         tried[key] = not _hopeless(state) and any(
             can_finish(plays.play(state, action), tried) for action in _promising_first(state)
         )
@@ -195,12 +210,13 @@ def _near_some_meld(kind: int, table: Iterable[Meld]) -> bool:
     """Whether a card may come onto one of these melds, now or after other plays.
 
     A card laid off on a run has two neighbours there. If both came from the hand, the three are a lay of the hand; else
-    one of them was on the table before, and the card is at most two steps beyond the run. A set takes only its rank.
+    one of them was on the table before, and the card is at most two steps beyond the run. A set takes only its rank, and
+    without a joker only the suit that it lacks.
     """
     suit, rank = divmod(kind, NUM_RANKS)
     for meld in table:
         if meld.is_set:
-            if rank == meld.ranks[0]:
+            if rank == meld.ranks[0] and (meld.joker is not None or suit not in meld.suits):
                 return True
         elif suit == meld.suits[0]:
             places = (ACE, HIGH_ACE) if rank == ACE else (rank,)

@@ -129,7 +129,7 @@ def _discard(state: State, kind: int) -> State:
     after.turn = Turn()
     after.phase = DRAW
     after.seat = next(other for other in after.seats_after(seat) if other in after.in_round)
-    if not legal_actions(after):
+    if not plays.can_draw(after) and not legal_actions(after):
         end_round(after, STUCK)
     return after
 

@@ -9,6 +9,7 @@ import pytest
 from scala40_env.core.rules import Rules
 from tests.reference import legality, melds, plays
 from tests.reference.adapter import deck
+from tests.reference.cases import position
 from tests.reference.legality import legal_actions
 from tests.reference.random_play import cards_in, random_round, random_rules
 from tests.reference.rules_of_play import apply
@@ -33,6 +34,14 @@ def test_giving_up_early_changes_no_answer(seed: int, monkeypatch: pytest.Monkey
     quick = [legal_actions(state) for state in positions]
     monkeypatch.setattr(legality, "_hopeless", lambda state: False)
     assert [legal_actions(state) for state in positions] == quick
+
+
+def test_too_many_ways_to_play_are_left_undecided(monkeypatch: pytest.MonkeyPatch):
+    state = position("KH KD JK QH QD QC 2S 5S 9D", opened=False)
+    assert legal_actions(state)
+    monkeypatch.setattr(legality, "MOST_TRIED", 0)
+    with pytest.raises(legality.UndecidedError):
+        legal_actions(state)
 
 
 def test_apply_leaves_the_state_alone():
