@@ -210,8 +210,8 @@ def _near_some_meld(kind: int, table: Iterable[Meld]) -> bool:
     """Whether a card may come onto one of these melds, now or after other plays.
 
     A card laid off on a run has two neighbours there. If both came from the hand, the three are a lay of the hand; else
-    one of them was on the table before, and the card is at most two steps beyond the run. A set takes only its rank, and
-    without a joker only the suit that it lacks.
+    one of them was on the table before, and the card is at most two steps beyond the run. A set takes only its rank,
+    and without a joker only the suit that it lacks.
     """
     suit, rank = divmod(kind, NUM_RANKS)
     for meld in table:
