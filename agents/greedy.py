@@ -45,7 +45,7 @@ from scala40_env.core.cards import (
     without_lowest,
 )
 from scala40_env.core.jit import inlined, kernel
-from scala40_env.core.melds import NOTHING, fitting_kind, joker_kind, layable_kinds, run_cards, run_starts
+from scala40_env.core.melds import NOTHING, fitting_kind, joker_kind, run_cards, run_starts
 from scala40_env.core.packing import in_melds, pair_ranks, sum_of_points
 from scala40_env.core.rules import R_HAND_ACE, R_POINTS, R_SUITS, R_SWAP, SWAP_OFF, SWAP_TO_HAND, Rules
 from scala40_env.core.state import DRAW, DUTY_NONE, DUTY_OPEN, NO_JOKER, PLAY
@@ -115,7 +115,7 @@ def _wants_upcard(s: Any, R: NDArray[np.int64]) -> bool:
     one = s.hand_one[seat]
     bit = kind_bit(kind)
     opened = (s.has_opened >> seat) & 1 != 0
-    if opened and layable_kinds(s, R) & bit != ZERO:
+    if opened and s.layable & bit != ZERO:
         return True
     if opened and R[R_SWAP] != SWAP_OFF and _has_joker_meld(one, R) and _frees_joker(s, kind):
         return True
@@ -238,7 +238,7 @@ def _best_discard(s: Any, R: NDArray[np.int64], legal: NDArray[np.int16], count:
     """The discard that costs most and helps least, or -1 where none is legal."""
     seat = np.int64(s.seat)
     melds = in_melds(s.hand_one[seat], R)
-    layable = layable_kinds(s, R) if (np.int64(s.has_opened) & ~(1 << seat)) != 0 else ZERO
+    layable = s.layable if (np.int64(s.has_opened) & ~(1 << seat)) != 0 else ZERO
     choice, best = -1, 0
     for i in range(count):
         action = np.int64(legal[i])

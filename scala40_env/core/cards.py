@@ -53,6 +53,12 @@ def kind_bit(kind: int) -> np.uint64:
 
 
 @inlined
+def suit_lane(kind: int) -> np.uint64:
+    """All the ranks of the suit of a natural kind, as a hand mask."""
+    return RANKS_LANE << np.uint64(kind // NUM_RANKS * LANE_BITS)
+
+
+@inlined
 def card_bit(suit: int, rank: int) -> np.uint64:
     """The bit of a card by suit and rank; rank 13 is the high ace's own bit."""
     return ONE << np.uint64(suit * LANE_BITS + rank)

@@ -31,14 +31,18 @@ from scala40_env.core.actions import (
     SET_SUITS,
 )
 from scala40_env.core.cards import (
+    ACES,
     HIGH_ACE,
     JOKER,
-    LANE_BITS,
     NUM_RANKS,
     NUM_SUITS,
     ONE,
+    TWO,
     ZERO,
+    kind_bit,
     lowest_bit_index,
+    lowest_kind,
+    suit_lane,
     without_lowest,
 )
 from scala40_env.core.deal import mix
@@ -49,9 +53,12 @@ from scala40_env.core.melds import (
     holds,
     joker_fits,
     kind_of,
+    note_table,
+    pair_ranks,
+    ranks_with,
     run_cards,
     run_starts,
-    swap_kind,
+    set_ranks,
 )
 from scala40_env.core.plays import plays, slots_for_lay_off
 from scala40_env.core.rules import R_OPENING_MIN, R_OVERFLOW, R_SWAP, R_TAKEN_USES
@@ -62,7 +69,6 @@ from scala40_env.core.transition import (
     has_opened,
     is_new,
     jokers_may_be_laid,
-    lay_off,
     may_close,
     may_lay_off_joker,
     only_goes_out,
@@ -74,6 +80,8 @@ from scala40_env.core.transition import (
 WORK_ROWS = 34
 """A turn has at most 14 plays that shed a card and some swaps and splits; a search never goes deeper than this."""
 TABLE_WORDS = 1 << 12
+SEARCHES = np.uint64(0xFFF)
+"""The bits of a word of the table that number the search that wrote it."""
 STACK = TABLE_WORDS
 CURSORS = STACK + packing.STACK_WORDS
 MOVES = CURSORS + WORK_ROWS
@@ -143,10 +151,11 @@ def _can_open(work: Any, base: int, R: NDArray[np.int64], memory: NDArray[np.uin
         depth += 1
         s = work[depth]
         slot = found // NUM_ENDS
-        lay_off(s, R, found)
+        play(s, R, LAY_OFF + found)
         if s.split_slot != NO_SLOT:  # which way it is split changes no points
             shortest, _ = split_lengths(np.int64(s.meld_size[slot]))
             split_run(s, slot, shortest)
+            note_table(s, R)
         cursors[depth] = np.uint64(slot * NUM_ENDS)
         if _opens_from_hand(s, R, memory):
             return True
@@ -249,23 +258,22 @@ def is_in_meld(one: np.uint64, jokers: int, R: NDArray[np.int64], kind: int) -> 
     if kind == JOKER:
         if jokers == 0:
             return False
-        for place in range(1, 4):
-            if run_starts(x, place, R) != ZERO:
-                return True
-        return R[rules.R_SUITS] >= 3 and packing.pair_ranks(one) != ZERO
-    suit, rank = kind // NUM_RANKS, kind % NUM_RANKS
-    suits = packing.suits_with(one, rank)
-    if packing.count_suits(suits) >= 3 or (jokers > 0 and packing.count_suits(suits) == 2 and R[rules.R_SUITS] >= 3):
+        if pair_ranks(one) != ZERO and R[rules.R_SUITS] >= 3:
+            return True
+        return run_starts(x, 1, R) | run_starts(x, 2, R) | run_starts(x, 3, R) != ZERO
+    rank = np.uint64(kind % NUM_RANKS)
+    suits = set_ranks(one)
+    if jokers > 0 and R[rules.R_SUITS] >= 3:
+        suits = pair_ranks(one) & ranks_with(one, 1 << (kind // NUM_RANKS))
+    if (suits >> rank) & ONE != ZERO:
         return True
-    for place in range(4 if jokers > 0 else 1):
-        starts = (run_starts(x, place, R) >> np.uint64(suit * LANE_BITS)) & packing.LANE
-        while starts != ZERO:
-            start = lowest_bit_index(starts)
-            starts = without_lowest(starts)
-            for i in range(3):
-                if i != place - 1 and (start + i == rank or (start + i == HIGH_ACE and rank == 0)):
-                    return True
-    return False
+    starts = run_starts(x, 0, R)
+    covered = starts | (starts << ONE) | (starts << TWO)
+    if jokers > 0:
+        first, second, third = run_starts(x, 1, R), run_starts(x, 2, R), run_starts(x, 3, R)
+        covered |= (first << ONE) | (first << TWO) | second | (second << TWO) | third | (third << ONE)
+    covered |= (covered >> np.uint64(HIGH_ACE)) & ACES
+    return covered & kind_bit(kind) != ZERO
 
 
 @inlined
@@ -289,16 +297,62 @@ def _is_plain_debt(s: Any, R: NDArray[np.int64]) -> bool:
     if s.jokers_owed != 0 or not _counts_when_laid(s, R):
         return False
     seat = np.int64(s.seat)
-    kind = np.int64(s.taken)
+    return not could_be_prepared(s, s.hand_one[seat], np.int64(s.hand_jokers[seat]), np.int64(s.taken))
+
+
+@inlined
+def may_buy_for_meld(s: Any, R: NDArray[np.int64], one: np.uint64, kind: int) -> bool:
+    """Whether a card would be in a meld with a joker that another card of the hand buys: sufficient, not necessary."""
+    if R[R_SWAP] == rules.SWAP_OFF or R[rules.R_IDENTITY] == rules.IDENTITY_ANY:
+        return False
+    bought = one & s.swappable & ~kind_bit(kind)
+    while bought != ZERO:
+        given = kind_bit(lowest_kind(bought))
+        bought = without_lowest(bought)
+        if is_in_meld(one & ~given, 1, R, kind):
+            return True
+    return False
+
+
+@inlined
+def could_be_prepared(s: Any, one: np.uint64, jokers: int, kind: int) -> bool:
+    """Whether a hand has a play after which a card of it may come to fit where it does not yet.
+
+    A run of its suit may grow towards it; a swap may bring a joker for a meld with it, or make room for it as a joker.
+    """
+    if one & s.swappable != ZERO:
+        return True
+    if kind == JOKER:
+        return False
+    joker = jokers > 0 and s.joker_room != ZERO
+    return (joker or one & s.layable & suit_lane(kind) != ZERO) and _run_can_grow_to(s, one, kind, joker)
+
+
+@kernel
+def _run_can_grow_to(s: Any, one: np.uint64, kind: int, joker: bool) -> bool:
+    """Whether a hand holds every card between a run of the table and a card of its suit, or all but a joker's."""
     slots = s.used_slots
     while slots != ZERO:
         slot = lowest_bit_index(slots)
         slots = without_lowest(slots)
-        if s.meld_type[slot] == RUN and s.meld_suits[slot] == kind // NUM_RANKS:
-            return False
-        if s.meld_joker[slot] != NO_JOKER and swap_kind(s, R, slot, s.hand_one[seat]) != NOTHING:
-            return False
-    return True
+        if s.meld_type[slot] != RUN or s.meld_suits[slot] != kind // NUM_RANKS:
+            continue
+        suit = np.int64(s.meld_suits[slot])
+        low = np.int64(s.meld_rank[slot]) - 1
+        high = low + np.int64(s.meld_size[slot]) + 1
+        spare = joker
+        while low >= 0 and (spare or holds(one, kind_of(suit, low))):
+            if kind_of(suit, low) == kind:
+                return True
+            spare = spare and holds(one, kind_of(suit, low))
+            low -= 1
+        spare = joker
+        while high <= HIGH_ACE and (spare or holds(one, kind_of(suit, high))):
+            if kind_of(suit, high) == kind:
+                return True
+            spare = spare and holds(one, kind_of(suit, high))
+            high += 1
+    return False
 
 
 @kernel
@@ -320,22 +374,23 @@ def _key(s: Any) -> np.uint64:
         meld |= np.int64(s.meld_suits[slot]) << 24 | np.int64(s.meld_size[slot]) << 32
         meld |= np.int64(s.meld_joker[slot]) << 40 | np.int64(is_new(s, slot)) << 56
         x = mix(x ^ np.uint64(meld))
-    return x | ONE
+    return x
 
 
 @kernel
 def _was_seen(seen: NDArray[np.uint64], key: np.uint64) -> bool:
     """Note a position; whether it had been noted.  A full table forgets, which costs time only."""
-    mask = np.uint64(TABLE_WORDS - 1)
-    place = np.int64(key & mask)
-    for _ in range(32):
-        if seen[place] == key:
+    search = seen[TABLE_WORDS - 1]  # the last word is the number of the search; a word of another one is free
+    word = (key & ~SEARCHES) | search
+    home = np.int64((key >> np.uint64(20)) & np.uint64(TABLE_WORDS - 1))
+    for step in range(32):
+        place = (home + step) % (TABLE_WORDS - 1)
+        if seen[place] == word:
             return True
-        if seen[place] == ZERO:
-            seen[place] = key
+        if seen[place] & SEARCHES != search:
+            seen[place] = word
             return False
-        place = (place + 1) & (TABLE_WORDS - 1)
-    seen[np.int64(key & mask)] = key
+    seen[home % (TABLE_WORDS - 1)] = word
     return False
 
 
@@ -387,7 +442,10 @@ def _most_points(s: Any, R: NDArray[np.int64]) -> int:
 def _search(work: Any, base: int, R: NDArray[np.int64], memory: NDArray[np.uint64]) -> bool:
     """Whether some sequence of plays ends the turn: the search of last resort, each position once."""
     seen = memory[:TABLE_WORDS]
-    seen[:] = ZERO
+    seen[TABLE_WORDS - 1] = (seen[TABLE_WORDS - 1] + ONE) & SEARCHES
+    if seen[TABLE_WORDS - 1] == ZERO:  # the numbers begin anew
+        seen[:] = ZERO
+        seen[TABLE_WORDS - 1] = ONE
     cursors = memory[CURSORS : CURSORS + WORK_ROWS]
     depth = base
     while True:

@@ -151,6 +151,9 @@ def _clear_round(s: Any) -> None:
     s.has_opened = 0
     s.recycles = 0
     s.used_slots = ZERO
+    s.layable = ZERO
+    s.swappable = ZERO
+    s.joker_room = ZERO
     s.meld_type[:] = EMPTY
     s.meld_rank[:] = 0
     s.meld_suits[:] = 0

@@ -16,6 +16,7 @@ from scala40_env.core.completion import MEMORY_WORDS, WORK_ROWS
 from scala40_env.core.deal import start_match
 from scala40_env.core.jit import announce_compilation, inlined, kernel
 from scala40_env.core.legality import legal_actions
+from scala40_env.core.melds import note_tables
 from scala40_env.core.reasons import why_not
 from scala40_env.core.rules import OVERFLOW_SPLIT, R_OVERFLOW, R_REENTRY, REENTRY_PAID, Rules
 from scala40_env.core.scoring import choose_reentry, end_round
@@ -154,6 +155,7 @@ class Game:
         self.rules = Rules.of(rules)
         self.vector = self.rules.vector()
         self.rows = rows.copy().view(np.recarray)
+        note_tables(self.rows, self.vector)
         self._scratch = Scratch()
         self._act(NO_ACTION)
         return self

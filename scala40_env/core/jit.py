@@ -43,8 +43,8 @@ def _cache_root() -> Path:
 
 
 @cache
-def _direct_imports(file: Path, root: Path) -> tuple[Path, ...]:
-    """The sources under ``root`` that a source file names in its imports."""
+def _direct_imports(file: Path, roots: tuple[Path, ...]) -> tuple[Path, ...]:
+    """The sources under some folders that a source file names in its imports."""
     found = []
     for node in ast.walk(ast.parse(file.read_bytes())):
         names: list[str] = []
@@ -52,7 +52,7 @@ def _direct_imports(file: Path, root: Path) -> tuple[Path, ...]:
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        sources = (root.joinpath(*name.split(".")).with_suffix(".py") for name in names)
+        sources = (root.joinpath(*name.split(".")).with_suffix(".py") for name in names for root in roots)
         found += [source for source in sources if source.is_file()]
     return tuple(found)
 
@@ -63,12 +63,13 @@ def _digest(file: Path) -> bytes:
 
 
 def _imports(file: Path) -> set[Path]:
-    """A source file and all that it imports, all the way down, within the packages beside its own."""
-    root = next(folder for folder in file.parents if not (folder / "__init__.py").exists())
+    """A source file and all that it imports, all the way down: from the packages beside its own, and from this one."""
+    own = next(folder for folder in file.parents if not (folder / "__init__.py").exists())
+    roots = tuple({own, Path(__file__).resolve().parents[2]})
     found = {file}
     waiting = [file]
     while waiting:
-        new = set(_direct_imports(waiting.pop(), root)) - found
+        new = set(_direct_imports(waiting.pop(), roots)) - found
         found |= new
         waiting += new
     return found
@@ -111,24 +112,21 @@ def inlined(function: F) -> F:
     """As ``kernel``, for a function that is tiny, or is called in one place only.
 
     It becomes a part of its callers before they are compiled.  A function that Numba compiles by itself costs a
-    fifth of a
-    second and more, whatever its size, and is optimised again in each kernel above it; the first run waits for all
-    of that.
+    fifth of a second and more, whatever its size, and is optimised again in each kernel above it; the first run
+    waits for all of that.
     """
     return _compile(function, inline="always")
 
 
-def _source(function: Callable[..., object]) -> Path:
-    return Path(inspect.getfile(function)).resolve()
-
-
 def _compile(function: F, inline: str) -> F:
+    source = Path(inspect.getfile(function)).resolve()
+    cached = source.is_file()  # what is typed at a prompt, or in a notebook, is not kept
     kept = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(_cache_folder(_source(function)))
+    if cached:
+        numba.config.CACHE_DIR = str(_cache_folder(source))
     try:
-        compiled = numba.njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True, inline=inline)(
-            function
-        )
+        options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "inline": inline}
+        compiled = numba.njit(cache=cached, **options)(function)
     finally:
         numba.config.CACHE_DIR = kept
     if isinstance(compiled, Dispatcher):

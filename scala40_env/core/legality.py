@@ -14,14 +14,21 @@ from numpy.typing import NDArray
 from scala40_env.core import packing, rules
 from scala40_env.core.actions import DISCARD, DRAW, LEAVE, REENTER, SWAP, TAKE
 from scala40_env.core.cards import JOKER, NO_KIND, ZERO, kind_bit, lowest_kind, without_lowest
-from scala40_env.core.completion import STACK, can_finish, is_plain_opening
+from scala40_env.core.completion import (
+    STACK,
+    can_finish,
+    could_be_prepared,
+    is_in_meld,
+    is_plain_opening,
+    may_buy_for_meld,
+)
 from scala40_env.core.deal import add_card, count_seats
 from scala40_env.core.jit import inlined, kernel
-from scala40_env.core.melds import layable_kinds
+from scala40_env.core.openings import keep_openings
 from scala40_env.core.plays import plays
-from scala40_env.core.rules import R_OPENING_MIN, R_SWAP, R_TAKE_AFTER, R_TAKE_BEFORE
+from scala40_env.core.rules import R_OPENING_MIN, R_OVERFLOW, R_SWAP, R_TAKE_AFTER, R_TAKE_BEFORE, R_TAKEN_USES
 from scala40_env.core.state import DRAW as PHASE_DRAW
-from scala40_env.core.state import PLAY, ROUND_OVER
+from scala40_env.core.state import DUTY_PLAY, PLAY, ROUND_OVER
 from scala40_env.core.transition import (
     can_recycle,
     cards_needed,
@@ -32,6 +39,8 @@ from scala40_env.core.transition import (
     only_goes_out,
     play,
 )
+
+UNKNOWN = -1
 
 
 @inlined
@@ -55,11 +64,16 @@ def _may_take(s: Any, work: Any, R: NDArray[np.int64], memory: NDArray[np.uint64
         return True
     if not opened and R[R_TAKE_BEFORE] == rules.TAKE_NEVER:
         return False
+    duty = duty_of_take(s, R)
+    if duty == DUTY_PLAY:
+        known = _judge_upcard(s, R)
+        if known != UNKNOWN:
+            return known == 1
     work[0] = s
     t = work[0]
     t.phase = PLAY
     t.taken = s.pile[s.pile_size - 1]
-    t.duty = duty_of_take(s, R)
+    t.duty = duty
     add_card(t, np.int64(t.seat), np.int64(t.taken))
     return can_finish(work, 0, R, memory)
 
@@ -73,16 +87,27 @@ def play_actions(s: Any, work: Any, R: NDArray[np.int64], memory: NDArray[np.uin
     owes = has_obligation(s)
     if opened and not owes:
         count = plays(s, R, room, out)
-        if R[R_SWAP] != rules.SWAP_TO_HAND and count > 0 and out[count - 1] >= SWAP:
+        # a joker that is bought can be laid off at once where any meld without one has room
+        sure = R[R_SWAP] == rules.SWAP_TO_HAND or (s.opened_now == 0 and room >= 1 and s.joker_room != ZERO)
+        if not sure and count > 0 and out[count - 1] >= SWAP:
             count = _keep_finishable(s, work, R, memory, out, count, SWAP)
     elif not opened and not owes and _cannot_open(s, R, memory, room):
         count = 0
     else:
         count = plays(s, R, room, out)
-        count = _keep_finishable(s, work, R, memory, out, count, 0)
+        if not owes and not opened and _is_plain_start(s, R):
+            count = keep_openings(s, R, memory[STACK : STACK + packing.STACK_WORDS], out, count, room)
+        else:
+            count = _keep_finishable(s, work, R, memory, out, count, 0)
     if not owes or (only_goes_out(s, R) and s.hand_size[seat] == 1 and s.laid_any):
         count = discards(s, R, out, count)
     return count
+
+
+@inlined
+def _is_plain_start(s: Any, R: NDArray[np.int64]) -> bool:
+    """Whether ``keep_openings`` knows all that there is to know of the opening that a seat might begin."""
+    return R[R_OPENING_MIN] > 0 and R[rules.R_OPENING_JOKER] != rules.OPENING_JOKER_IF_CLEAN and is_plain_opening(s, R)
 
 
 @inlined
@@ -148,6 +173,32 @@ def discards(s: Any, R: NDArray[np.int64], out: NDArray[np.int16], count: int) -
 
 
 @inlined
+def _judge_upcard(s: Any, R: NDArray[np.int64]) -> int:
+    """Whether an opened seat can play the upcard: 1, 0, or ``UNKNOWN`` where it takes a search to tell."""
+    seat = np.int64(s.seat)
+    kind = np.int64(s.pile[s.pile_size - 1])
+    one, jokers = s.hand_one[seat], np.int64(s.hand_jokers[seat])
+    fits = s.joker_room != ZERO
+    if kind == JOKER:
+        jokers += 1
+    else:
+        one |= kind_bit(kind)
+        fits = s.layable & kind_bit(kind) != ZERO
+    room = np.int64(s.hand_size[seat]) + 1 - cards_needed(s, R)
+    uses = R[R_TAKEN_USES]
+    if fits and uses & rules.USE_LAY_OFF and room >= 1:
+        return 1
+    if uses & rules.USE_LAY and room >= 3 and is_in_meld(one, jokers, R, kind):
+        return 1
+    if uses & rules.USE_LAY and room >= 3 and kind != JOKER and may_buy_for_meld(s, R, one, kind):
+        return 1
+    usual = rules.USE_LAY | rules.USE_LAY_OFF
+    if R[R_OVERFLOW] == rules.OVERFLOW_SPLIT or uses & usual != usual or could_be_prepared(s, one, jokers, kind):
+        return UNKNOWN
+    return 0
+
+
+@inlined
 def _forbidden_discards(s: Any, R: NDArray[np.int64], closing: bool) -> np.uint64:
     """The kinds that may not be discarded because they could be laid off."""
     if closing:
@@ -158,7 +209,7 @@ def _forbidden_discards(s: Any, R: NDArray[np.int64], closing: bool) -> np.uint6
         rule = R[rules.R_PLAYABLE_UNOPENED]
     if rule != rules.FORBIDDEN or count_seats(np.int64(s.in_round)) < R[rules.R_PLAYABLE_SEATS]:
         return ZERO
-    return layable_kinds(s, R)
+    return s.layable
 
 
 @inlined

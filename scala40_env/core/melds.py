@@ -21,9 +21,8 @@ from scala40_env.core.cards import (
     RANKS_LANE,
     TWO,
     ZERO,
-    card_bit,
+    kind_bit,
     lowest_bit_index,
-    with_high_aces,
     without_lowest,
 )
 from scala40_env.core.jit import inlined, kernel
@@ -33,13 +32,15 @@ from scala40_env.core.rules import (
     JOKER_FIXED_11,
     OVERFLOW_SPLIT,
     R_DOUBLE_ACE,
+    R_HIGH_ACES,
     R_IDENTITY,
     R_JOKER_VALUE,
     R_MAX_RUN,
     R_OVERFLOW,
     R_POINTS,
-    R_RANKS,
-    R_SUITS,
+    R_SUIT_BITS,
+    R_TOP_RANK,
+    R_WINDOWS,
 )
 from scala40_env.core.state import NO_JOKER, RUN, SET
 
@@ -80,26 +81,19 @@ def joker_points(R: NDArray[np.int64], represented: int) -> int:
 @inlined
 def run_cards(one: np.uint64, R: NDArray[np.int64]) -> np.uint64:
     """A hand mask with its aces also above the king, where the deck has a king."""
-    return with_high_aces(one) if R[R_RANKS] == NUM_RANKS else one
+    return one | ((one & np.uint64(R[R_HIGH_ACES])) << np.uint64(HIGH_ACE))
 
 
 @inlined
 def top_rank(R: NDArray[np.int64]) -> int:
     """The highest rank that a card of a run can have: 13, the high ace, where the deck has a king."""
-    return HIGH_ACE if R[R_RANKS] == NUM_RANKS else R[R_RANKS] - 1
+    return R[R_TOP_RANK]
 
 
-@kernel
+@inlined
 def window_starts(R: NDArray[np.int64], length: int) -> np.uint64:
-    """Where a window of so many ranks may start in the deck, in every lane of a suit that exists."""
-    count = top_rank(R) - length + 2
-    if count <= 0:
-        return ZERO
-    lane = (ONE << np.uint64(count)) - ONE
-    lanes = ZERO
-    for suit in range(R[R_SUITS]):
-        lanes |= lane << np.uint64(suit * LANE_BITS)
-    return lanes
+    """Where a window of three, four or five ranks may start in the deck, in every lane of a suit that exists."""
+    return np.uint64(R[R_WINDOWS + length - 3])
 
 
 @kernel
@@ -133,9 +127,30 @@ def ranks_with(one: np.uint64, suits: int) -> np.uint64:
 
 
 @kernel
+def set_ranks(one: np.uint64) -> np.uint64:
+    """The ranks (bits 0 ... 12) of which a hand mask has three suits or four."""
+    a = one & RANKS_LANE
+    b = (one >> np.uint64(LANE_BITS)) & RANKS_LANE
+    c = (one >> np.uint64(2 * LANE_BITS)) & RANKS_LANE
+    d = (one >> np.uint64(3 * LANE_BITS)) & RANKS_LANE
+    ab, cd = a & b, c & d
+    return (ab & (c | d)) | (cd & (a | b))
+
+
+@kernel
+def pair_ranks(one: np.uint64) -> np.uint64:
+    """The ranks (bits 0 ... 12) of which a hand mask has two suits or more."""
+    a = one & RANKS_LANE
+    b = (one >> np.uint64(LANE_BITS)) & RANKS_LANE
+    c = (one >> np.uint64(2 * LANE_BITS)) & RANKS_LANE
+    d = (one >> np.uint64(3 * LANE_BITS)) & RANKS_LANE
+    return (a & b) | (c & d) | ((a | b) & (c | d))
+
+
+@kernel
 def has_extra_suit(suits: int, R: NDArray[np.int64]) -> bool:
     """Whether the deck has a suit beside these, for a joker to stand for."""
-    return (((1 << R[R_SUITS]) - 1) & ~suits) != 0
+    return (R[R_SUIT_BITS] & ~suits) != 0
 
 
 @inlined
@@ -171,7 +186,7 @@ def missing_suits(s: Any, R: NDArray[np.int64], slot: int) -> int:
     """The suits (bits) that a set of three does not have; none for a set of four."""
     if s.meld_size[slot] >= NUM_SUITS:
         return 0
-    return ((1 << R[R_SUITS]) - 1) & ~np.int64(s.meld_suits[slot])
+    return R[R_SUIT_BITS] & ~np.int64(s.meld_suits[slot])
 
 
 @kernel
@@ -248,29 +263,33 @@ def holds(one: np.uint64, kind: int) -> bool:
     return (one >> np.uint64(kind + 3 * (kind // NUM_RANKS))) & ONE != ZERO
 
 
-@inlined
-def layable_kinds(s: Any, R: NDArray[np.int64]) -> np.uint64:
-    """The natural kinds that fit onto any meld of the table, as a hand mask."""
-    kinds = ZERO
+@kernel
+def note_table(s: Any, R: NDArray[np.int64]) -> None:
+    """Bring up to date what a row keeps of its table: what fits where, so that it is not looked for each time."""
+    layable, swappable, joker_room = ZERO, ZERO, ZERO
     slots = s.used_slots
     while slots != ZERO:
         slot = lowest_bit_index(slots)
         slots = without_lowest(slots)
-        for high in (False, True):
-            kind = fitting_kind(s, R, slot, high)
-            if kind != NOTHING:
-                kinds |= card_bit(kind // NUM_RANKS, kind % NUM_RANKS)
-    return kinds
+        low, high = fitting_kind(s, R, slot, False), fitting_kind(s, R, slot, True)
+        if low != NOTHING:
+            layable |= kind_bit(low)
+        if high != NOTHING:
+            layable |= kind_bit(high)
+        if s.meld_joker[slot] != NO_JOKER:
+            swappable |= kind_bit(joker_kind(s, slot))
+            missing = missing_suits(s, R, slot) if s.meld_type[slot] == SET and R[R_IDENTITY] == IDENTITY_ANY else 0
+            if missing != 0:
+                swappable |= kind_bit(kind_of(lowest_suit(missing), np.int64(s.meld_rank[slot])))
+        elif joker_fits(s, R, slot, False) or joker_fits(s, R, slot, True):
+            joker_room |= ONE << np.uint64(slot)
+    s.layable = layable
+    s.swappable = swappable
+    s.joker_room = joker_room
 
 
-@inlined
-def any_meld_has_room(s: Any, R: NDArray[np.int64]) -> bool:
-    """Whether any meld of the table can take a card, whoever may hold it."""
-    slots = s.used_slots
-    while slots != ZERO:
-        slot = lowest_bit_index(slots)
-        slots = without_lowest(slots)
-        for high in (False, True):
-            if fitting_kind(s, R, slot, high) != NOTHING or joker_fits(s, R, slot, high):
-                return True
-    return False
+@kernel
+def note_tables(rows: Any, R: NDArray[np.int64]) -> None:
+    """``note_table`` for every row, for rows that no play has led to."""
+    for i in range(len(rows)):
+        note_table(rows[i], R)

@@ -39,14 +39,15 @@ from scala40_env.core.jit import inlined, kernel
 from scala40_env.core.melds import (
     has_extra_suit,
     joker_points,
+    pair_ranks,
     points_at,
     points_in_set,
-    ranks_with,
     run_cards,
+    set_ranks,
     top_rank,
     window_starts,
 )
-from scala40_env.core.rules import JOKER_FIXED_11, R_JOKER_VALUE, R_MAX_RUN, R_POINTS
+from scala40_env.core.rules import JOKER_FIXED_11, R_JOKER_VALUE, R_MAX_RUN, R_POINTS, R_PREFIX
 
 NUM_PURE_PATTERNS = 4
 """The first patterns of a set of three are those without a joker."""
@@ -64,27 +65,6 @@ ONE_MORE_JOKER = 10
 def longest_piece(R: NDArray[np.int64]) -> int:
     """The longest piece of a run that the search lays at once."""
     return min(LONGEST_PIECE, R[R_MAX_RUN])
-
-
-@kernel
-def set_ranks(one: np.uint64) -> np.uint64:
-    """The ranks (bits 0 ... 12) of which a hand mask has three suits or four."""
-    a = one & RANKS_LANE
-    b = (one >> np.uint64(LANE_BITS)) & RANKS_LANE
-    c = (one >> np.uint64(2 * LANE_BITS)) & RANKS_LANE
-    d = (one >> np.uint64(3 * LANE_BITS)) & RANKS_LANE
-    ab, cd = a & b, c & d
-    return (ab & (c | d)) | (cd & (a | b))
-
-
-@kernel
-def pair_ranks(one: np.uint64) -> np.uint64:
-    """The ranks (bits 0 ... 12) of which a hand mask has two suits or more."""
-    a = one & RANKS_LANE
-    b = (one >> np.uint64(LANE_BITS)) & RANKS_LANE
-    c = (one >> np.uint64(2 * LANE_BITS)) & RANKS_LANE
-    d = (one >> np.uint64(3 * LANE_BITS)) & RANKS_LANE
-    return (a & b) | (c & d) | ((a | b) & (c | d))
 
 
 @kernel
@@ -134,12 +114,9 @@ def _highest_start(starts: np.uint64) -> int:
     return rank
 
 
-@kernel
+@inlined
 def _window_points(R: NDArray[np.int64], start: int, length: int) -> int:
-    total = 0
-    for rank in range(start, start + length):
-        total += points_at(R, rank)
-    return total
+    return R[R_PREFIX + start + length] - R[R_PREFIX + start]
 
 
 @inlined
@@ -192,7 +169,7 @@ _BIAS = 1 << 12
 
 
 @kernel
-def _push(
+def push(
     stack: NDArray[np.uint64], top: int, one: np.uint64, two: np.uint64, target: int, room: int, jokers: int
 ) -> int:
     """Put a node on the stack, if room may still be enough; returns the stack's new height in words."""
@@ -205,7 +182,7 @@ def _push(
 
 
 @kernel
-def _push_after(
+def push_after(
     stack: NDArray[np.uint64],
     top: int,
     one: np.uint64,
@@ -216,11 +193,11 @@ def _push_after(
     jokers: int,
 ) -> int:
     """Put the node on the stack that is left when one copy of each card of ``meld`` has left the hand."""
-    return _push(stack, top, one & ~(meld & ~two), two & ~meld, target, room, jokers)
+    return push(stack, top, one & ~(meld & ~two), two & ~meld, target, room, jokers)
 
 
 @kernel
-def _reaches_from_stack(stack: NDArray[np.uint64], top: int, R: NDArray[np.int64]) -> bool:
+def reaches_from_stack(stack: NDArray[np.uint64], top: int, R: NDArray[np.int64]) -> bool:
     """Whether any node on the stack can reach its target."""
     while top > 0:
         top -= NODE_WORDS
@@ -239,7 +216,7 @@ def _reaches_from_stack(stack: NDArray[np.uint64], top: int, R: NDArray[np.int64
             least = target - natural - (jokers - 1) * with_joker
             top = _push_joker_melds(stack, top, one, two, R, target, room, jokers, least)
             if natural >= target:
-                top = _push(stack, top, one, two, target, room, 0)
+                top = push(stack, top, one, two, target, room, 0)
     return False
 
 
@@ -252,7 +229,7 @@ def _push_natural_melds(
     pivot = cards & (~cards + ONE)
     index = lowest_bit_index(cards)
     suit, rank = index >> 4, index & (LANE_BITS - 1)
-    top = _push_after(stack, top, one, two, pivot, target, room, 0)
+    top = push_after(stack, top, one, two, pivot, target, room, 0)
     lane = run_cards(one, R) >> np.uint64(suit * LANE_BITS)
     for length in range(SHORTEST, min(longest_piece(R), room) + 1):
         for high in range(2 if rank == ACE else 1):  # the pivot is a run's lowest card, or its high ace
@@ -263,7 +240,7 @@ def _push_natural_melds(
             if (lane & window) == window:
                 meld = run_piece(start, length) << np.uint64(suit * LANE_BITS)
                 worth = _window_points(R, start, length)
-                top = _push_after(stack, top, one, two, meld, target - worth, room - length, 0)
+                top = push_after(stack, top, one, two, meld, target - worth, room - length, 0)
     if (set_ranks(one) >> np.uint64(rank)) & ONE != ZERO:
         suits = suits_with(one, rank)
         for members in range(7, 16):
@@ -271,7 +248,7 @@ def _push_natural_melds(
             if (members >> suit) & 1 and (members & ~suits) == 0 and size >= SHORTEST:
                 worth = size * points_in_set(R, rank)
                 meld = _rank_in_suits(members, rank)
-                top = _push_after(stack, top, one, two, meld, target - worth, room - size, 0)
+                top = push_after(stack, top, one, two, meld, target - worth, room - size, 0)
     return top
 
 
@@ -291,19 +268,21 @@ def _push_joker_melds(
 
     Where that is ``NO_POINTS``, all, worth nothing.
     """
-    for suits in range(3, 16):
-        size = count_suits(suits) + 1
-        if size < SHORTEST or size > NUM_SUITS or not has_extra_suit(suits, R):
+    ranks = pair_ranks(one)
+    while ranks != ZERO:
+        rank = lowest_bit_index(ranks)
+        ranks = without_lowest(ranks)
+        points = points_in_set(R, rank)
+        if 3 * points + joker_points(R, points) < least:
             continue
-        ranks = ranks_with(one, suits)
-        while ranks != ZERO:
-            rank = lowest_bit_index(ranks)
-            ranks = without_lowest(ranks)
-            worth = (size - 1) * points_in_set(R, rank) + joker_points(R, points_in_set(R, rank))
-            if worth >= least:
-                meld = _rank_in_suits(suits, rank)
-                left = target if least == NO_POINTS else target - worth
-                top = _push_after(stack, top, one, two, meld, left, room - size, jokers - 1)
+        held = suits_with(one, rank)
+        for suits in range(3, 16):
+            size = count_suits(suits) + 1
+            worth = (size - 1) * points + joker_points(R, points)
+            if suits & ~held or size < SHORTEST or size > NUM_SUITS or worth < least or not has_extra_suit(suits, R):
+                continue
+            left = target if least == NO_POINTS else target - worth
+            top = push_after(stack, top, one, two, _rank_in_suits(suits, rank), left, room - size, jokers - 1)
     x = run_cards(one, R)
     for length in range(SHORTEST, min(longest_piece(R), room) + 1):
         windows = window_starts(R, length)
@@ -320,7 +299,7 @@ def _push_joker_melds(
                 if worth >= least:
                     meld = _run_naturals(start, length, place) << np.uint64(index - start)
                     left = target if least == NO_POINTS else target - worth
-                    top = _push_after(stack, top, one, two, meld, left, room - length, jokers - 1)
+                    top = push_after(stack, top, one, two, meld, left, room - length, jokers - 1)
     return top
 
 
@@ -385,7 +364,7 @@ def reaches(
         room: the most cards that may leave the hand.
         stack: memory for the search, ``STACK_WORDS`` words.
     """
-    return _reaches_from_stack(stack, _push(stack, 0, one, two, target, room, jokers), R)
+    return reaches_from_stack(stack, push(stack, 0, one, two, target, room, jokers), R)
 
 
 @kernel
@@ -411,7 +390,7 @@ def reaches_with(
             return False
         least = NO_POINTS if pure else 0
         top = _push_joker_melds(stack, 0, one, two, R, target, room, 1 if pure else jokers, least)
-        return _reaches_from_stack(stack, top, R)
+        return reaches_from_stack(stack, top, R)
     suit, rank = kind // NUM_RANKS, kind % NUM_RANKS
     others = 0 if pure else jokers
     top = 0
@@ -427,7 +406,7 @@ def reaches_with(
             if joker:
                 worth = 0 if pure else worth + joker_points(R, points_in_set(R, rank))
             meld = _rank_in_suits(suits, rank)
-            top = _push_after(stack, top, one, two, meld, target - worth, room - size, max(others - joker, 0))
+            top = push_after(stack, top, one, two, meld, target - worth, room - size, max(others - joker, 0))
     lane = (one >> np.uint64(suit * LANE_BITS)) & LANE
     for length in range(SHORTEST, min(longest_piece(R), room) + 1):
         for start in range(top_rank(R) - length + 2):
@@ -440,5 +419,5 @@ def reaches_with(
                 if joker and pure:
                     worth = 0
                 meld = naturals << np.uint64(suit * LANE_BITS)
-                top = _push_after(stack, top, one, two, meld, target - worth, room - length, max(others - joker, 0))
-    return _reaches_from_stack(stack, top, R)
+                top = push_after(stack, top, one, two, meld, target - worth, room - length, max(others - joker, 0))
+    return reaches_from_stack(stack, top, R)

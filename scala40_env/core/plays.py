@@ -33,9 +33,11 @@ from scala40_env.core.melds import (
     fitting_kind,
     holds,
     joker_fits,
+    pair_ranks,
     ranks_with,
     run_cards,
     run_starts,
+    set_ranks,
     swap_kind,
 )
 from scala40_env.core.rules import R_SWAP
@@ -51,7 +53,9 @@ def _lays(s: Any, R: NDArray[np.int64], out: NDArray[np.int16], count: int) -> i
     seat = np.int64(s.seat)
     one = s.hand_one[seat]
     jokers = s.hand_jokers[seat] > 0 and jokers_may_be_laid(s, R)
-    for pattern in range(NUM_SET_PATTERNS if jokers else NUM_PURE_PATTERNS):
+    first = 0 if set_ranks(one) != ZERO else NUM_PURE_PATTERNS
+    last = NUM_SET_PATTERNS if jokers and pair_ranks(one) != ZERO else NUM_PURE_PATTERNS
+    for pattern in range(first, last):
         if SET_JOKER[pattern] != NO_SUIT and SET_JOKER[pattern] >= R[rules.R_SUITS]:
             continue
         ranks = ranks_with(one, SET_SUITS[pattern])
@@ -89,7 +93,11 @@ def slots_for_lay_off(s: Any, R: NDArray[np.int64]) -> np.uint64:
 def _lay_offs(s: Any, R: NDArray[np.int64], slots: np.uint64, out: NDArray[np.int16], count: int) -> int:
     seat = np.int64(s.seat)
     one = s.hand_one[seat]
-    jokers = s.hand_jokers[seat] > 0
+    jokers = s.hand_jokers[seat] > 0 and (slots & s.joker_room) != ZERO
+    if one & s.layable == ZERO:
+        if not jokers:
+            return count
+        slots &= s.joker_room
     while slots != ZERO:
         slot = lowest_bit_index(slots)
         slots = without_lowest(slots)
@@ -124,6 +132,8 @@ def _swaps(s: Any, R: NDArray[np.int64], out: NDArray[np.int16], count: int) -> 
     if not _may_swap(s, R):
         return count
     one = s.hand_one[s.seat]
+    if one & s.swappable == ZERO:
+        return count
     slots = s.used_slots
     while slots != ZERO:
         slot = lowest_bit_index(slots)

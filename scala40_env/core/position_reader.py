@@ -24,7 +24,7 @@ from scala40_env.core.json_fields import (
     read_per_seat,
     read_set,
 )
-from scala40_env.core.melds import LONGEST_UNSPLIT
+from scala40_env.core.melds import LONGEST_UNSPLIT, note_tables
 from scala40_env.core.notation import (
     CARD_NAMES,
     NotationError,
@@ -132,6 +132,7 @@ class _Reader:
         self._table()
         self._piles_and_hands()
         self._memory()
+        note_tables(self.rows, self.rules.vector())
         return self.rows
 
     def _get_integer(self, name: str, default: int, high: int = MAX_COUNT) -> int:

@@ -393,7 +393,17 @@ R_DECK_MASK = NUM_FLAGS + 1
 """The natural kinds of the deck, as a hand mask (61 bits)."""
 R_POINTS = NUM_FLAGS + 2
 """The first of 14: the points in a meld of rank 0 ... 13."""
-RULES_SIZE = R_POINTS + NUM_RANKS + 1
+R_PREFIX = R_POINTS + NUM_RANKS + 1
+"""The first of 15: the points in a run of all ranks below 0 ... 14."""
+R_TOP_RANK = R_PREFIX + NUM_RANKS + 2
+"""The highest rank of a run: 13, the high ace, where the deck has a king."""
+R_HIGH_ACES = R_TOP_RANK + 1
+"""The aces of a hand mask that also stand above the king: all of them, or none."""
+R_SUIT_BITS = R_HIGH_ACES + 1
+"""The suits of the deck as bits 0 ... 3."""
+R_WINDOWS = R_SUIT_BITS + 1
+"""The first of 3: where a window of 3, 4, 5 ranks may start in the deck, as a hand mask."""
+RULES_SIZE = R_WINDOWS + 3
 
 UPCARD_REDRAW = 1
 OVERFLOW_SPLIT = 1
@@ -440,6 +450,14 @@ def _vector(rules: Rules) -> NDArray[np.int64]:
     made[R_DECK_SIZE] = rules.deck_size
     made[R_DECK_MASK] = sum(((1 << rules.ranks) - 1) << (LANE_BITS * suit) for suit in range(rules.suits))
     made[R_POINTS : R_POINTS + NUM_RANKS + 1] = rules.rank_points
+    made[R_PREFIX : R_PREFIX + NUM_RANKS + 2] = [sum(rules.rank_points[:rank]) for rank in range(NUM_RANKS + 2)]
+    top = made[R_TOP_RANK] = NUM_RANKS if rules.ranks == NUM_RANKS else rules.ranks - 1
+    lanes = [LANE_BITS * suit for suit in range(rules.suits)]
+    made[R_HIGH_ACES] = sum(1 << lane for lane in lanes) if rules.ranks == NUM_RANKS else 0
+    made[R_SUIT_BITS] = (1 << rules.suits) - 1
+    for length in (3, 4, 5):
+        starts = (1 << max(int(top) - length + 2, 0)) - 1
+        made[R_WINDOWS + length - 3] = sum(starts << lane for lane in lanes)
     made.setflags(write=False)
     assert rules.deck_size <= MAX_CARDS
     return made

@@ -20,7 +20,9 @@ from scala40_env.core.state import ROW
 PLAYERS = (2, 4)
 """The tables at which the games are played, where the rulebook allows them."""
 
-_FIELDS = tuple(str(name) for name in ROW.names or ())
+_DERIVED = ("layable", "swappable", "joker_room", "spare")
+"""What a row keeps only so that it need not be found again."""
+_FIELDS = tuple(str(name) for name in ROW.names or () if name not in _DERIVED)
 _MASK_64 = (1 << 64) - 1
 
 

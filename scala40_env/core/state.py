@@ -80,6 +80,10 @@ _FIELDS: list[tuple[Any, ...]] = [
     ("meld_suits", np.uint8, (MAX_SLOTS,)),  # a set's suits as bits, the joker's too; a run's suit, 0 ... 3
     ("meld_size", np.uint8, (MAX_SLOTS,)),  # cards in the meld
     ("meld_joker", np.uint8, (MAX_SLOTS,)),  # the suit (set) or rank 0 ... 13 (run) it stands for, or NO_JOKER
+    # what fits onto the table, kept by ``melds.note_table``
+    ("layable", np.uint64),  # the natural kinds that fit onto a meld, whoever may lay them off
+    ("swappable", np.uint64),  # the natural kinds for which a meld would give its joker
+    ("joker_room", np.uint64),  # mask of the slots to which a joker may be added
     ("stock_size", np.uint8),
     ("stock_known", np.uint8),  # how many cards from the bottom of the stock everybody knows
     ("stock", np.uint8, (MAX_CARDS,)),  # kinds; NO_KIND beyond the size, and where hidden

@@ -39,11 +39,11 @@ from scala40_env.core.deal import add_card, clear_turn, next_seat, reshuffle_sto
 from scala40_env.core.jit import inlined, kernel
 from scala40_env.core.melds import (
     NOTHING,
-    any_meld_has_room,
     end_rank,
     holds,
     joker_points,
     kind_of,
+    note_table,
     points_at,
     points_in_set,
     set_card,
@@ -405,6 +405,7 @@ def play(s: Any, R: NDArray[np.int64], action: int) -> None:
     else:
         code = action - SPLIT
         split_run(s, code // actions.NUM_SPLITS, code % actions.NUM_SPLITS + actions.SHORTEST_RUN)
+    note_table(s, R)
 
 
 # --- obligations -------------------------------------------------------------------------------------------------
@@ -519,7 +520,7 @@ def _is_dead(s: Any, R: NDArray[np.int64]) -> bool:
     for seat in range(s.num_seats):
         if (s.in_round >> seat) & 1 and s.hand_size[seat] > most:
             return False
-    return not any_meld_has_room(s, R)
+    return s.layable == ZERO and s.joker_room == ZERO
 
 
 @inlined

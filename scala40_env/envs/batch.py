@@ -70,7 +70,9 @@ def _advance(
     points: NDArray[np.int32],
     ended: NDArray[np.bool_],
 ) -> int:
-    """Do an action in every game; where ``actions`` is empty, begin them all.  Returns the first game whose action is illegal.
+    """Do an action in every game; where ``actions`` is empty, begin them all.
+
+    Returns the first game whose action is illegal, before anything has changed, or ``NONE_ILLEGAL``.
 
     Args:
         shape: the number of seats, and 1 where an episode is a match.
@@ -106,7 +108,7 @@ def _advance(
 def choose_uniformly(
     legal: NDArray[np.int16], counts: NDArray[np.int64], numbers: NDArray[np.uint64], actions: NDArray[np.int64]
 ) -> None:
-    """Draw one legal action for each game; ``numbers`` is the state of the draws, one word, and goes on (xorshift64)."""
+    """Draw one legal action for each game; ``numbers`` is the state of the draws, one word (xorshift64)."""
     x = numbers[0]
     for i in range(len(counts)):
         x ^= x << np.uint64(13)

@@ -22,26 +22,20 @@ from scala40_env.core.cards import (
     MAX_CARDS,
     NO_KIND,
     NUM_KINDS,
-    NUM_RANKS,
     ZERO,
     lowest_bit_index,
     lowest_kind,
     without_lowest,
 )
 from scala40_env.core.jit import inlined, kernel
-from scala40_env.core.melds import joker_kind, layable_kinds, length_limit, top_rank
+from scala40_env.core.melds import joker_kind
 from scala40_env.core.rules import (
-    DOUBLE_ACE_WITH_JOKER,
     FLAGS,
-    IDENTITY_ANY,
     NUM_FLAGS,
-    R_DOUBLE_ACE,
-    R_IDENTITY,
     R_LIMIT,
-    R_SUITS,
     Rules,
 )
-from scala40_env.core.state import NO_JOKER, RUN
+from scala40_env.core.state import NO_JOKER
 from scala40_env.envs.memory import copy_bytes, rows_of
 
 MOST = 255
@@ -116,11 +110,6 @@ def score_unit(R: NDArray[np.int64]) -> int:
     return 1 + R[R_LIMIT] // (MOST + 1)
 
 
-_NOWHERE = TAKEN_PLAYED
-"""A place for what is not to be written: it is overwritten afterwards."""
-_LOWEST_SUIT = np.array([0] + [(suits & -suits).bit_length() - 1 for suits in range(1, 16)], dtype=np.int64)
-
-
 def shown_rules(rules: Rules) -> NDArray[np.uint8]:
     """The rules as every observation shows them: ``uint8``, one number a flag, prepared once for ``observe``.
 
@@ -151,31 +140,7 @@ def _add_kinds(one: np.uint64, two: np.uint64, jokers: int, out: NDArray[np.uint
 
 
 @inlined
-def _write_layable(s: Any, R: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
-    """What ``melds.layable_kinds`` says, where jokers have no say in it, in a third of the time.
-
-    Whether a meld is a run, and whether it has room, is hard to foresee, and a branch that was foreseen wrongly costs
-    more than all of this: so there is none, and what fits nowhere is written to ``_NOWHERE``.
-    """
-    limit, top_of_deck, deck_suits = length_limit(R), top_rank(R), (1 << R[R_SUITS]) - 1
-    slots = s.used_slots
-    while slots != ZERO:
-        slot = lowest_bit_index(slots)
-        slots = without_lowest(slots)
-        rank, size, suits = np.int64(s.meld_rank[slot]), np.int64(s.meld_size[slot]), np.int64(s.meld_suits[slot])
-        is_run = np.int64(s.meld_type[slot] == RUN)
-        has_room = is_run & np.int64(size < limit)
-        missing = deck_suits & ~suits & 15
-        fits_low = (has_room & np.int64(rank > 0)) | ((1 - is_run) & np.int64(missing != 0))
-        fits_high = has_room & np.int64(rank + size <= top_of_deck)
-        low = is_run * (suits * NUM_RANKS + rank - 1) + (1 - is_run) * (_LOWEST_SUIT[missing] * NUM_RANKS + rank)
-        high = suits * NUM_RANKS + (rank + size) * np.int64(rank + size < NUM_RANKS)  # above the king, the ace
-        out[fits_low * (LAYABLE + low) + (1 - fits_low) * _NOWHERE] = 1
-        out[fits_high * (LAYABLE + high) + (1 - fits_high) * _NOWHERE] = 1
-
-
-@inlined
-def _write_table(s: Any, R: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
+def _write_table(s: Any, out: NDArray[np.uint8]) -> None:
     types, ranks, suits, sizes, jokers = s.meld_type, s.meld_rank, s.meld_suits, s.meld_size, s.meld_joker
     for slot in range(MAX_SLOTS):  # one loop, which is vectorised; five short ones would be unrolled instead
         out[TABLE_TYPE + slot] = types[slot]
@@ -188,10 +153,7 @@ def _write_table(s: Any, R: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
         out[TABLE_NEW + lowest_bit_index(slots)] = 1
         slots = without_lowest(slots)
     slots = s.used_slots
-    if R[R_IDENTITY] == IDENTITY_ANY or R[R_DOUBLE_ACE] == DOUBLE_ACE_WITH_JOKER:
-        _add_kinds(layable_kinds(s, R), ZERO, 0, out, LAYABLE)
-    else:
-        _write_layable(s, R, out)
+    _add_kinds(s.layable, ZERO, 0, out, LAYABLE)
     while slots != ZERO:
         slot = lowest_bit_index(slots)
         slots = without_lowest(slots)
@@ -267,7 +229,7 @@ def observe(s: Any, R: NDArray[np.int64], shown: NDArray[np.uint8], viewer: int,
     for i in range(HAND, KNOWN + n * NUM_KINDS):
         out[i] = 0
     _add_kinds(s.hand_one[viewer], s.hand_two[viewer], np.int64(s.hand_jokers[viewer]), out, HAND)
-    _write_table(s, R, out)
+    _write_table(s, out)
     _write_stock(s, out)
     _write_turn(s, out)
     copy_bytes(shown, out, RULES, NUM_FLAGS)

@@ -233,7 +233,7 @@ class TestVector:
     @pytest.mark.parametrize("name", rulebook_names())
     def test_shape_and_read_only(self, name: str) -> None:
         vector = Rules.load(name).vector()
-        assert vector.shape == (rules_module.RULES_SIZE,) == (len(FLAGS) + 16,)
+        assert vector.shape == (rules_module.RULES_SIZE,) == (len(FLAGS) + 37,)
         assert vector.dtype == np.int64
         with pytest.raises(ValueError, match="read-only"):
             vector[0] = 1
@@ -275,7 +275,19 @@ class TestVector:
     @pytest.mark.parametrize(("scale", "figures"), [("faces_10", [10, 10, 10, 11]), ("rank_values", [11, 12, 13, 14])])
     def test_the_points_by_rank(self, scale: str, figures: list[int]) -> None:
         vector = Rules(point_scale=scale).vector()
-        assert vector[rules_module.R_POINTS :].tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, *figures]
+        assert vector[rules_module.R_POINTS : rules_module.R_PREFIX].tolist() == [
+            1,
+            2,
+            3,
+            4,
+            5,
+            6,
+            7,
+            8,
+            9,
+            10,
+            *figures,
+        ]
 
     def test_different_rules_have_different_vectors(self) -> None:
         assert len({Rules.load(name).vector().tobytes() for name in rulebook_names()}) == len(rulebook_names())

@@ -27,6 +27,8 @@ def renamed_row(rows: Any, permutation: Permutation) -> Any:
     for name in ("hand_one", "hand_two", "known_one", "known_two"):
         for seat, mask in enumerate(rows[0][name]):
             getattr(row, name)[seat] = _renamed_mask(int(mask), permutation)
+    for name in ("layable", "swappable"):
+        row[name] = _renamed_mask(int(rows[0][name]), permutation)
     for name in ("stock", "pile"):
         for i, kind in enumerate(rows[0][name]):
             getattr(row, name)[i] = renamed_kind(int(kind), permutation)
