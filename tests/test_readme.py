@@ -36,9 +36,11 @@ def test_the_table_of_rulebooks_is_that_of_the_files() -> None:
     assert "\n".join([f"{head}|{'---|' * (len(NAMES) + 1)}", *rulebook_rows()]) + "\n\n" in README
 
 
-def test_the_example_runs() -> None:
-    example = re.search(r"```python\n(.*?)```", README, re.DOTALL)
-    assert example is not None
+def test_the_examples_run() -> None:
+    examples = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     names: dict[str, Any] = {}
-    exec(example[1], names)
+    for example in examples:
+        exec(example, names)
+    assert len(examples) == 2
     assert names["env"].agents == []
+    assert names["batch"].rows.match_turns.max() > 0

@@ -117,6 +117,8 @@ def is_plain_opening(s: Any, R: NDArray[np.int64]) -> bool:
         return False
     if not R[rules.R_IN_HAND_MIN] and may_close(s, R):
         return False
+    if s.duty == DUTY_OPEN_WITH and R[rules.R_OPENING_JOKER] == rules.OPENING_JOKER_IF_CLEAN:
+        return False  # a joker laid once the clean melds are enough may help the upcard into one of them
     if R[R_SWAP] == rules.SWAP_OFF or R[rules.R_SWAP_OPENED]:
         return True
     if s.hand_jokers[s.seat] > 0:  # it can be laid, bought back, and laid again
@@ -197,7 +199,7 @@ def _opens_from_hand(s: Any, R: NDArray[np.int64], memory: NDArray[np.uint64]) -
     one, two = s.hand_one[seat], s.hand_two[seat]
     stack = memory[STACK : STACK + packing.STACK_WORDS]
     if s.duty == DUTY_OPEN_WITH:
-        return packing.reaches_with(one, two, jokers, R, target, room, stack, np.int64(s.taken), pure)
+        return packing.reaches_with(one, two, jokers, R, target, room, stack, np.int64(s.taken))
     return packing.reaches(one, two, 0 if pure else jokers, R, target, room, stack)
 
 
@@ -300,7 +302,7 @@ def _is_plain_debt(s: Any, R: NDArray[np.int64]) -> bool:
     return not could_be_prepared(s, s.hand_one[seat], np.int64(s.hand_jokers[seat]), np.int64(s.taken))
 
 
-@inlined
+@kernel
 def may_buy_for_meld(s: Any, R: NDArray[np.int64], one: np.uint64, kind: int) -> bool:
     """Whether a card would be in a meld with a joker that another card of the hand buys: sufficient, not necessary."""
     if R[R_SWAP] == rules.SWAP_OFF or R[rules.R_IDENTITY] == rules.IDENTITY_ANY:

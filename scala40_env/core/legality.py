@@ -141,7 +141,7 @@ def _keep_finishable(
     return kept
 
 
-@inlined
+@kernel
 def discards(s: Any, R: NDArray[np.int64], out: NDArray[np.int16], count: int) -> int:
     """The discards of a seat that owes nothing; if the rules forbid them all, all are allowed."""
     seat = np.int64(s.seat)
@@ -172,7 +172,7 @@ def discards(s: Any, R: NDArray[np.int64], out: NDArray[np.int16], count: int) -
     return count
 
 
-@inlined
+@kernel
 def _judge_upcard(s: Any, R: NDArray[np.int64]) -> int:
     """Whether an opened seat can play the upcard: 1, 0, or ``UNKNOWN`` where it takes a search to tell."""
     seat = np.int64(s.seat)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scala40_env.core import packing, rules
 from scala40_env.core.actions import LAY_RUN, LAY_SET, NO_SUIT, NUM_RUN_STARTS, SET_JOKER, SET_SUITS
 from scala40_env.core.cards import ACE, HIGH_ACE, NUM_RANKS, NUM_SUITS, ZERO, kind_bit
-from scala40_env.core.jit import inlined, kernel
+from scala40_env.core.jit import kernel
 from scala40_env.core.melds import holds, joker_points, kind_of, points_at, points_in_set, top_rank
 from scala40_env.core.transition import jokers_may_be_laid
 
@@ -43,7 +43,7 @@ def keep_openings(
     return kept
 
 
-@inlined
+@kernel
 def _push_after_set(
     stack: NDArray[np.uint64],
     one: np.uint64,
@@ -80,7 +80,7 @@ def _push_after_set(
     return top
 
 
-@inlined
+@kernel
 def _push_after_run(
     stack: NDArray[np.uint64],
     one: np.uint64,
@@ -129,7 +129,7 @@ def _push_after_run(
     return top
 
 
-@inlined
+@kernel
 def _missing(one: np.uint64, suit: int, first: int, end: int) -> int:
     """How many of the ranks from ``first`` up to ``end`` a hand mask lacks in a suit."""
     count = 0

@@ -53,8 +53,6 @@ NUM_PURE_PATTERNS = 4
 """The first patterns of a set of three are those without a joker."""
 LONGEST_PIECE = 5
 SHORTEST = 3
-NO_POINTS = -(1 << 20)
-"""Asks for every meld with a joker, whatever it is worth, and counts none of them."""
 LANE = np.uint64(0xFFFF)
 THREE, FOUR = np.uint64(3), np.uint64(4)
 ONE_MORE_JOKER = 10
@@ -264,10 +262,7 @@ def _push_joker_melds(
     jokers: int,
     least: int,
 ) -> int:
-    """Push what is left for each meld with a joker that is worth at least ``least``.
-
-    Where that is ``NO_POINTS``, all, worth nothing.
-    """
+    """Push what is left for each meld with a joker that is worth at least ``least``."""
     ranks = pair_ranks(one)
     while ranks != ZERO:
         rank = lowest_bit_index(ranks)
@@ -281,8 +276,8 @@ def _push_joker_melds(
             worth = (size - 1) * points + joker_points(R, points)
             if suits & ~held or size < SHORTEST or size > NUM_SUITS or worth < least or not has_extra_suit(suits, R):
                 continue
-            left = target if least == NO_POINTS else target - worth
-            top = push_after(stack, top, one, two, _rank_in_suits(suits, rank), left, room - size, jokers - 1)
+            meld = _rank_in_suits(suits, rank)
+            top = push_after(stack, top, one, two, meld, target - worth, room - size, jokers - 1)
     x = run_cards(one, R)
     for length in range(SHORTEST, min(longest_piece(R), room) + 1):
         windows = window_starts(R, length)
@@ -298,8 +293,7 @@ def _push_joker_melds(
                 worth = _joker_run_points(R, start, length, place)
                 if worth >= least:
                     meld = _run_naturals(start, length, place) << np.uint64(index - start)
-                    left = target if least == NO_POINTS else target - worth
-                    top = push_after(stack, top, one, two, meld, left, room - length, jokers - 1)
+                    top = push_after(stack, top, one, two, meld, target - worth, room - length, jokers - 1)
     return top
 
 
@@ -377,22 +371,14 @@ def reaches_with(
     room: int,
     stack: NDArray[np.uint64],
     kind: int,
-    pure: bool,
 ) -> bool:
-    """As ``reaches``, with a card of ``kind`` (or a joker) in one of the melds.
-
-    Args:
-        pure: only melds without a joker count points; then no other meld has one, and the card's own counts nothing
-        if it has.
-    """
+    """As ``reaches``, with a card of ``kind`` (or a joker) in one of the melds."""
     if kind == JOKER:
         if jokers == 0:
             return False
-        least = NO_POINTS if pure else 0
-        top = _push_joker_melds(stack, 0, one, two, R, target, room, 1 if pure else jokers, least)
+        top = _push_joker_melds(stack, 0, one, two, R, target, room, jokers, 0)
         return reaches_from_stack(stack, top, R)
     suit, rank = kind // NUM_RANKS, kind % NUM_RANKS
-    others = 0 if pure else jokers
     top = 0
     held = suits_with(one, rank)
     for suits in range(1, 16):
@@ -404,9 +390,9 @@ def reaches_with(
                 continue
             worth = (size - joker) * points_in_set(R, rank)
             if joker:
-                worth = 0 if pure else worth + joker_points(R, points_in_set(R, rank))
+                worth += joker_points(R, points_in_set(R, rank))
             meld = _rank_in_suits(suits, rank)
-            top = push_after(stack, top, one, two, meld, target - worth, room - size, max(others - joker, 0))
+            top = push_after(stack, top, one, two, meld, target - worth, room - size, jokers - joker)
     lane = (one >> np.uint64(suit * LANE_BITS)) & LANE
     for length in range(SHORTEST, min(longest_piece(R), room) + 1):
         for start in range(top_rank(R) - length + 2):
@@ -416,8 +402,6 @@ def reaches_with(
                     continue
                 joker = 1 if place >= 0 else 0
                 worth = _joker_run_points(R, start, length, place) if joker else _window_points(R, start, length)
-                if joker and pure:
-                    worth = 0
                 meld = naturals << np.uint64(suit * LANE_BITS)
-                top = push_after(stack, top, one, two, meld, target - worth, room - length, max(others - joker, 0))
+                top = push_after(stack, top, one, two, meld, target - worth, room - length, jokers - joker)
     return reaches_from_stack(stack, top, R)
