@@ -23,7 +23,7 @@ from scala40_env.cli import BAD_INPUT, Parser
 from scala40_env.cli.games import seed_argument
 from scala40_env.cli.positions import rules_argument
 from scala40_env.cli.streams import CommandError
-from scala40_env.core.jit import announce_compilation
+from scala40_env.core.first_run import prepare
 from scala40_env.core.rules_json import read_rules
 from training.deals import ArenaError, Plan, plan
 from training.play_deals import Tally, are_compiled, compile_for, play_deals
@@ -62,7 +62,7 @@ def play(
     line_up = plan.make_agents() if agents is None else list(agents)
     if len(line_up) != len(plan.agents):
         raise ArenaError(f"agents: the plan has {len(plan.agents)}, got {len(line_up)}")
-    announce_compilation()
+    prepare()
     compile_for(plan, line_up, compiled=compiled)
     began = time.perf_counter()
     size = _COMPILED_CHUNK if compiled and are_compiled(line_up) else _PYTHON_CHUNK

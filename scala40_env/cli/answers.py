@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scala40_env.core.cards import MAX_SEATS
+from scala40_env.core.first_run import prepare
 from scala40_env.core.game import Game
-from scala40_env.core.jit import announce_compilation
 from scala40_env.core.json_fields import members_of, read_flag, read_integer, read_list, read_mapping
 from scala40_env.core.notation import NoSuchPlayError, NotationError, format_action, parse_choices, shown
 from scala40_env.core.position import position_from_json, position_to_json
@@ -29,7 +29,7 @@ class NotPlayableError(ValueError):
 def game_of(position: object) -> Game:
     """The game that stands as a position says."""
     rules, rows = position_from_json(position)
-    announce_compilation()
+    prepare()
     return Game.from_rows(rules, rows)
 
 

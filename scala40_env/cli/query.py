@@ -10,7 +10,7 @@ import msgspec
 
 from scala40_env.cli.answers import answer
 from scala40_env.cli.streams import encode
-from scala40_env.core.jit import announce_compilation
+from scala40_env.core.first_run import prepare
 
 EPILOG = """\
 A request is an object on one line:
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Answer every line."""
-    announce_compilation()
+    prepare()
     serve(sys.stdin.buffer, sys.stdout.buffer)
     return 0
 

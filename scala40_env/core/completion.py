@@ -103,9 +103,9 @@ def can_finish(work: Any, depth: int, R: NDArray[np.int64], memory: NDArray[np.u
     if not has_opened(s, np.int64(s.seat)):
         if is_plain_opening(s, R):
             return _can_open(work, depth, R, memory)
-    elif _can_settle_at_once(s, R, room):
+    elif settles_at_once(s, R, room):
         return True
-    elif _is_plain_debt(s, R):
+    elif is_plain_debt(s, R):
         return False
     return _search(work, depth, R, memory)
 
@@ -214,7 +214,7 @@ def _may_extend(s: Any, R: NDArray[np.int64], slot: int, end: int) -> bool:
 
 
 @kernel
-def _can_settle_at_once(s: Any, R: NDArray[np.int64], room: int) -> bool:
+def settles_at_once(s: Any, R: NDArray[np.int64], room: int) -> bool:
     """Whether the one thing owed can be done by one play that is there now: sufficient, not necessary."""
     if s.split_slot != NO_SLOT:
         return False
@@ -286,8 +286,8 @@ def _counts_when_laid(s: Any, R: NDArray[np.int64]) -> bool:
 
 
 @kernel
-def _is_plain_debt(s: Any, R: NDArray[np.int64]) -> bool:
-    """Whether what ``_can_settle_at_once`` denies is impossible, since nothing could prepare it.
+def is_plain_debt(s: Any, R: NDArray[np.int64]) -> bool:
+    """Whether what ``settles_at_once`` denies is impossible, since nothing could prepare it.
 
     One joker owed: no play makes room for a joker that is not there, unless runs split.  The upcard: a card that fits
     nowhere comes to fit where a run grows towards it, or where a swap brings a joker for a meld with it.
@@ -397,7 +397,7 @@ def _was_seen(seen: NDArray[np.uint64], key: np.uint64) -> bool:
 
 
 @kernel
-def _could_help(s: Any, R: NDArray[np.int64], action: int) -> bool:
+def could_help(s: Any, R: NDArray[np.int64], action: int) -> bool:
     """Whether a play can be part of settling what is owed by a seat that has opened.
 
     A meld of natural cards without the upcard takes three cards and offers no place that the meld of two of them with
@@ -451,7 +451,7 @@ def _search(work: Any, base: int, R: NDArray[np.int64], memory: NDArray[np.uint6
     cursors = memory[CURSORS : CURSORS + WORK_ROWS]
     depth = base
     while True:
-        verdict = _look(work[depth], R, seen)
+        verdict = look(work[depth], R, seen)
         if verdict == FINISHES:
             return True
         if verdict == GOES_ON and depth + 1 < WORK_ROWS:
@@ -468,7 +468,7 @@ def _search(work: Any, base: int, R: NDArray[np.int64], memory: NDArray[np.uint6
             while cursors[depth] > ZERO and action == NOTHING:
                 cursors[depth] -= ONE
                 move = np.int64(moves[np.int64(cursors[depth])])
-                if _could_help(work[depth], R, move):
+                if could_help(work[depth], R, move):
                     action = move
             if action == NOTHING:
                 depth -= 1
@@ -487,7 +487,7 @@ def _moves_of(memory: NDArray[np.uint64], depth: int) -> NDArray[np.int16]:
 
 
 @kernel
-def _look(s: Any, R: NDArray[np.int64], seen: NDArray[np.uint64]) -> int:
+def look(s: Any, R: NDArray[np.int64], seen: NDArray[np.uint64]) -> int:
     """What a position of the search is: one that ends the turn, a dead end, or one to go on from."""
     size = np.int64(s.hand_size[s.seat])
     if size < cards_needed(s, R):

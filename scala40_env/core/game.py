@@ -14,7 +14,8 @@ from scala40_env.core import actions, state
 from scala40_env.core.cards import MAX_SEATS, NO_KIND, ZERO
 from scala40_env.core.completion import MEMORY_WORDS, WORK_ROWS
 from scala40_env.core.deal import start_match
-from scala40_env.core.jit import announce_compilation, inlined, kernel
+from scala40_env.core.first_run import prepare
+from scala40_env.core.jit import inlined, kernel
 from scala40_env.core.legality import legal_actions
 from scala40_env.core.melds import note_tables
 from scala40_env.core.reasons import why_not
@@ -45,11 +46,11 @@ def apply_action(s: Any, R: NDArray[np.int64], action: int) -> None:
 @inlined
 def legal_or_stuck(s: Any, work: Any, R: NDArray[np.int64], seen: NDArray[np.uint64], out: NDArray[np.int16]) -> int:
     """The legal actions; a round in which the seat to act can neither draw nor take is ended first."""
-    count = legal_actions(s, work, R, seen, out)
-    while count == 0 and s.phase == DRAW:
-        end_round(s, R, END_STUCK)
+    while True:
         count = legal_actions(s, work, R, seen, out)
-    return count
+        if count > 0 or s.phase != DRAW:
+            return count
+        end_round(s, R, END_STUCK)
 
 
 @kernel
@@ -86,10 +87,14 @@ def _act(
     rows: Any, work: Any, R: NDArray[np.int64], memory: NDArray[np.uint64], action: int, out: NDArray[np.int16]
 ) -> int:
     """Do an action (none where it is ``NO_ACTION``); the legal actions after it, and how many."""
+    s = rows[0]
     if action != NO_ACTION:
-        apply_action(rows[0], R, action)
-        return legal_or_stuck(rows[0], work, R, memory, out)
-    return legal_actions(rows[0], work, R, memory, out)
+        apply_action(s, R, action)
+    while True:
+        count = legal_actions(s, work, R, memory, out)
+        if count > 0 or s.phase != DRAW or action == NO_ACTION:
+            return count
+        end_round(s, R, END_STUCK)
 
 
 @kernel
@@ -141,7 +146,7 @@ class Game:
         self.rules.check_players(players)
         if episode not in EPISODES:
             raise ValueError(f"episode: expected 'round' or 'match', got {episode!r}")
-        announce_compilation()
+        prepare()
         self.vector = self.rules.vector()
         self.rows = state.blank()
         self._scratch = Scratch()

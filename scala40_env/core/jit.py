@@ -11,11 +11,11 @@ for a month are removed.
 from __future__ import annotations
 
 import ast
+import gc
 import hashlib
 import inspect
 import os
 import shutil
-import sys
 import time
 from collections.abc import Callable
 from functools import cache
@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
+from numba.core import event
 from numba.core.dispatcher import Dispatcher
 
 if numba.config.DISABLE_JIT:
@@ -145,17 +146,31 @@ def _compile_once_for_all_constants(dispatcher: Dispatcher) -> None:
     dispatcher.get_call_template = get_call_template  # type: ignore[method-assign]
 
 
-_announced = False
+def is_compiled(module: str) -> bool:
+    """Whether kernels of a module of the core are in the cache, or need not be, since nothing is compiled."""
+    folder = _cache_folder(Path(__file__).with_name(f"{module}.py").resolve())
+    return bool(numba.config.DISABLE_JIT) or any(folder.rglob("*.nbi"))
 
 
-def announce_compilation() -> None:
-    """Say once, on standard error, that the engine is being compiled, where nothing is cached yet."""
-    global _announced
-    if _announced or numba.config.DISABLE_JIT:
-        return
-    _announced = True
-    folder = _cache_folder(Path(__file__).with_name("legality.py").resolve())
-    if not any(folder.rglob("*.nbi")):
-        print(
-            "scala40: compiling the engine for this machine, once (about 20 seconds) ...", file=sys.stderr, flush=True
-        )
+class _CollectsNoGarbage(event.Listener):  # type: ignore[misc]
+    """Keeps the garbage collector out of compilations: it would look again and again at what is still in use."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._was_on = False
+
+    def on_start(self, event: Any) -> None:
+        """A compilation begins, perhaps within another."""
+        if self._depth == 0:
+            self._was_on = gc.isenabled()
+            gc.disable()
+        self._depth += 1
+
+    def on_end(self, event: Any) -> None:
+        """A compilation has ended."""
+        self._depth -= 1
+        if self._depth == 0 and self._was_on:
+            gc.enable()
+
+
+event.register("numba:compile", _CollectsNoGarbage())

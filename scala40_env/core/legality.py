@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scala40_env.core import packing, rules
-from scala40_env.core.actions import DISCARD, DRAW, LEAVE, REENTER, SWAP, TAKE
+from scala40_env.core.actions import DISCARD, DRAW, LEAVE, NUM_ACTIONS, REENTER, SWAP, TAKE
 from scala40_env.core.cards import JOKER, NO_KIND, ZERO, kind_bit, lowest_kind, without_lowest
 from scala40_env.core.completion import (
     STACK,
@@ -66,7 +66,7 @@ def _may_take(s: Any, work: Any, R: NDArray[np.int64], memory: NDArray[np.uint64
         return False
     duty = duty_of_take(s, R)
     if duty == DUTY_PLAY:
-        known = _judge_upcard(s, R)
+        known = judge_upcard(s, R)
         if known != UNKNOWN:
             return known == 1
     work[0] = s
@@ -85,20 +85,18 @@ def play_actions(s: Any, work: Any, R: NDArray[np.int64], memory: NDArray[np.uin
     room = np.int64(s.hand_size[seat]) - cards_needed(s, R)
     opened = has_opened(s, seat)
     owes = has_obligation(s)
+    unsure = 0  # from which action on it takes a look ahead to tell
     if opened and not owes:
-        count = plays(s, R, room, out)
         # a joker that is bought can be laid off at once where any meld without one has room
         sure = R[R_SWAP] == rules.SWAP_TO_HAND or (s.opened_now == 0 and room >= 1 and s.joker_room != ZERO)
-        if not sure and count > 0 and out[count - 1] >= SWAP:
-            count = _keep_finishable(s, work, R, memory, out, count, SWAP)
-    elif not opened and not owes and _cannot_open(s, R, memory, room):
-        count = 0
-    else:
-        count = plays(s, R, room, out)
-        if not owes and not opened and _is_plain_start(s, R):
+        unsure = NUM_ACTIONS if sure else SWAP
+    starts = not opened and not owes
+    count = 0 if starts and _cannot_open(s, R, memory, room) else plays(s, R, room, out)
+    if count > 0 and out[count - 1] >= unsure:
+        if starts and _is_plain_start(s, R):
             count = keep_openings(s, R, memory[STACK : STACK + packing.STACK_WORDS], out, count, room)
         else:
-            count = _keep_finishable(s, work, R, memory, out, count, 0)
+            count = _keep_finishable(s, work, R, memory, out, count, unsure)
     if not owes or (only_goes_out(s, R) and s.hand_size[seat] == 1 and s.laid_any):
         count = discards(s, R, out, count)
     return count
@@ -173,7 +171,7 @@ def discards(s: Any, R: NDArray[np.int64], out: NDArray[np.int16], count: int) -
 
 
 @kernel
-def _judge_upcard(s: Any, R: NDArray[np.int64]) -> int:
+def judge_upcard(s: Any, R: NDArray[np.int64]) -> int:
     """Whether an opened seat can play the upcard: 1, 0, or ``UNKNOWN`` where it takes a search to tell."""
     seat = np.int64(s.seat)
     kind = np.int64(s.pile[s.pile_size - 1])

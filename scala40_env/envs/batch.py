@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from scala40_env.core.actions import NUM_ACTIONS
 from scala40_env.core.deal import start_match
+from scala40_env.core.first_run import prepare
 from scala40_env.core.game import (
     EPISODES,
     IllegalActionError,
@@ -22,7 +23,7 @@ from scala40_env.core.game import (
     num_actions,
     seed_word,
 )
-from scala40_env.core.jit import announce_compilation, inlined, kernel
+from scala40_env.core.jit import inlined, kernel
 from scala40_env.core.reasons import why_not
 from scala40_env.core.rules import Rules
 from scala40_env.core.state import allocate
@@ -150,7 +151,7 @@ class Batch:
             raise ValueError(f"num_games: expected an integer of at least 1, got {num_games!r}")
         if episode not in EPISODES:
             raise ValueError(f"episode: expected 'round' or 'match', got {episode!r}")
-        announce_compilation()
+        prepare()
         self.rows = allocate(num_games)
         self.seats = np.zeros(num_games, dtype=np.int64)
         self.observations = np.zeros((num_games, observation_size(players)), dtype=np.uint8)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from scala40_env.core import state
 from scala40_env.core.actions import NUM_ACTIONS
+from scala40_env.core.first_run import prepare
 from scala40_env.core.game import Scratch, num_actions
-from scala40_env.core.jit import announce_compilation
 from scala40_env.core.rules import Rules
 from scala40_env.core.state import END_NAMES
 from scala40_env.envs import stepping
@@ -80,7 +80,7 @@ class Table:
 
     def deal(self, seed: int, game: int) -> None:
         """Begin the game of a number under a seed."""
-        announce_compilation()
+        prepare()
         seats, whole_match = self.num_seats, int(self.whole_match)
         stepping.deal(self._memory, self._vector, np.uint64(seed), np.uint64(game), seats, whole_match)
         self.look()

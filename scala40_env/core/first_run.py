@@ -1,0 +1,73 @@
+"""The first run: the engine is compiled, and a second process takes a share of it.
+
+Numba compiles in one thread, and what one process has put into the cache another finds there.  So where nothing is
+cached yet, ``python -m scala40_env.core.first_run`` compiles the packing search and what only looks at a position,
+while the process that called ``prepare`` begins at the other end, with what moves the cards.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from numba import typeof as type_of
+from numba import types
+
+from scala40_env.core import completion, legality, openings, packing, plays
+from scala40_env.core.jit import is_compiled
+from scala40_env.core.rules import Rules
+from scala40_env.core.state import allocate
+
+_LAST_COMPILED = "game"
+
+_prepared = False
+
+
+def prepare() -> None:
+    """Say on standard error that the engine is being compiled, where it has to be, and have a share of it compiled."""
+    global _prepared
+    if _prepared:
+        return
+    _prepared = True
+    if is_compiled(_LAST_COMPILED):
+        return
+    print("scala40: compiling the engine for this machine, once (about half a minute) ...", file=sys.stderr, flush=True)
+    if (os.cpu_count() or 1) < 2:
+        return
+    path = os.pathsep.join(folder for folder in sys.path if folder)
+    try:
+        subprocess.Popen(
+            [sys.executable, "-m", __name__],
+            env={**os.environ, "PYTHONPATH": path},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError:
+        pass  # then this process compiles everything
+
+
+def compile_share() -> None:
+    """Compile what needs little of the rest: the packing search, what stands on it, and what only looks."""
+    row = type_of(allocate(1)).dtype
+    vector = type_of(Rules().vector())
+    word, number = types.uint64, types.int64
+    memory, moves = types.uint64[::1], types.int16[::1]
+    for kernel, arguments in (
+        (packing.reaches, (word, word, number, vector, number, number, memory)),
+        (packing.reaches_with, (word, word, number, vector, number, number, memory, number)),
+        (openings.keep_openings, (row, vector, memory, moves, number, number)),
+        (plays.plays, (row, vector, number, moves)),
+        (legality.discards, (row, vector, moves, number)),
+        (completion.settles_at_once, (row, vector, number)),
+        (completion.is_plain_debt, (row, vector)),
+        (legality.judge_upcard, (row, vector)),
+        (completion.look, (row, vector, memory)),
+        (completion.could_help, (row, vector, number)),
+    ):
+        kernel.compile(arguments)  # type: ignore[attr-defined]
+
+
+if __name__ == "__main__":
+    compile_share()
