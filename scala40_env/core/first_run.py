@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from typing import Any
 
 from numba import typeof as type_of
 from numba import types
@@ -54,7 +55,7 @@ def compile_share() -> None:
     vector = type_of(Rules().vector())
     word, number = types.uint64, types.int64
     memory, moves = types.uint64[::1], types.int16[::1]
-    for kernel, arguments in (
+    share: tuple[tuple[Any, tuple[Any, ...]], ...] = (
         (packing.reaches, (word, word, number, vector, number, number, memory)),
         (packing.reaches_with, (word, word, number, vector, number, number, memory, number)),
         (openings.keep_openings, (row, vector, memory, moves, number, number)),
@@ -65,8 +66,9 @@ def compile_share() -> None:
         (legality.judge_upcard, (row, vector)),
         (completion.look, (row, vector, memory)),
         (completion.could_help, (row, vector, number)),
-    ):
-        kernel.compile(arguments)  # type: ignore[attr-defined]
+    )
+    for kernel, arguments in share:
+        kernel.compile(arguments)
 
 
 if __name__ == "__main__":
