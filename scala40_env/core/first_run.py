@@ -7,6 +7,7 @@ while the process that called ``prepare`` begins at the other end, with what mov
 
 from __future__ import annotations
 
+import atexit
 import os
 import subprocess
 import sys
@@ -38,7 +39,7 @@ def prepare() -> None:
         return
     path = os.pathsep.join(folder for folder in sys.path if folder)
     try:
-        subprocess.Popen(
+        helper = subprocess.Popen(
             [sys.executable, "-m", __name__],
             env={**os.environ, "PYTHONPATH": path},
             stdin=subprocess.DEVNULL,
@@ -46,7 +47,14 @@ def prepare() -> None:
             stderr=subprocess.DEVNULL,
         )
     except OSError:
-        pass  # then this process compiles everything
+        return  # then this process compiles everything
+    atexit.register(_end, helper)
+
+
+def _end(helper: subprocess.Popen[bytes]) -> None:
+    """What this process has not waited for, it does not need."""
+    helper.terminate()
+    helper.wait()
 
 
 def compile_share() -> None:

@@ -125,3 +125,15 @@ def test_interpreted_kernels_need_no_cache(package: _Package):
 def test_a_cache_folder_that_cannot_be_written_only_costs_time(package: _Package):
     (package.folder / "cache").touch()  # a file where the folder should be
     assert package.run() == 3016
+
+
+def test_the_second_process_of_a_first_run_leaves_nothing_behind(tmp_path: Path):
+    program = (
+        "import gc, warnings; warnings.simplefilter('error')\n"
+        "from scala40_env.core import first_run\n"
+        "first_run.prepare(); gc.collect()\n"
+    )
+    environment = {**os.environ, "SCALA40_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0
+    assert done.stderr == "scala40: compiling the engine for this machine, once (about half a minute) ...\n"
