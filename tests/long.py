@@ -1,9 +1,10 @@
 """The exactness checks on many positions: ``python -m tests.long``, half an hour or so on two cores.
 
 Engine and slow twin are compared position by position over the five rulebooks and over rules drawn at random; then
-many rounds of uniform play are checked for the laws of the state; then both are done once more, on less, with the
-compiled code checking every index.  The first disagreement or broken law ends it with status 1, and is printed with
-what it takes to see it again: ``python -m tests.long --again '{...}'``.
+many rounds of uniform play are checked for the laws of the state; then hidden cards are dealt anew, and what a seat is
+shown must stay as it was; then all are done once more, on less, with the compiled code checking every index.  The
+first disagreement, broken law or leak ends it with status 1, and is printed with what it takes to see it again:
+``python -m tests.long --again '{...}'``.
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ from tests.differential.compare import Disagreement, Start, again, start_of, wal
 from tests.differential.counts import GROUPS, Counts
 from tests.differential.policies import POLICIES
 from tests.differential.rulesets import RULEBOOKS, wide_rules
+from tests.envs.leaks import compare_redeals
 from tests.laws.rounds import Tally, play_uniform
 
-_POSITIONS, _ROUNDS = 300_000, 100_000
+_POSITIONS, _ROUNDS, _REDEALS = 300_000, 100_000, 10_000
 _BUILT_STEPS, _DEALT_STEPS = 25, 250
 _WALKS_OF_A_CHUNK = 16
 _ROUNDS_OF_A_CHUNK = 2_000
@@ -46,6 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.long", description=__doc__.splitlines()[0])
     parser.add_argument("--positions", type=int, default=_POSITIONS, help="positions compared (default %(default)s)")
     parser.add_argument("--rounds", type=int, default=_ROUNDS, help="uniform rounds a rulebook (default %(default)s)")
+    parser.add_argument("--redeals", type=int, default=_REDEALS, help="positions dealt anew (default %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="another seed is another set of positions")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--no-bounds", action="store_true", help="leave out the run that checks every index")
@@ -57,7 +60,11 @@ def main(arguments: list[str] | None = None) -> int:
     context = get_context("spawn")
     with ProcessPoolExecutor(chosen.processes, mp_context=context) as pool:
         try:
-            fine = _compare(pool, chosen.positions, chosen.seed) and _check_laws(pool, chosen.rounds, chosen.seed)
+            fine = (
+                _compare(pool, chosen.positions, chosen.seed)
+                and _check_laws(pool, chosen.rounds, chosen.seed)
+                and _check_leaks(pool, chosen.redeals, chosen.seed)
+            )
         finally:
             pool.shutdown(cancel_futures=True)
     if fine and not chosen.no_bounds:
@@ -203,6 +210,36 @@ def _show_rounds(tallies: dict[str, list[Tally]]) -> None:
     Console().print(table)
 
 
+# --- hidden cards -------------------------------------------------------------------------------------------------
+
+
+def check_redeals(name: str, players: int, positions: int, seed: int) -> int:
+    """Deal hidden cards anew in so many positions; how many those were, or -1 where something shown has changed."""
+    try:
+        return sum(compare_redeals(name, players, positions, seed).values())
+    except AssertionError:
+        return -1
+
+
+def _check_leaks(pool: ProcessPoolExecutor, positions: int, seed: int) -> bool:
+    """So many positions over the five rulebooks and their numbers of players."""
+    tables = [(name, players) for name in RULEBOOKS for players in range(2, Rules.load(name).max_players + 1)]
+    share = -(-positions // len(tables))
+    with _progress() as progress:
+        bar = progress.add_task("positions with the hidden cards dealt anew", total=share * len(tables))
+        chunks = {pool.submit(check_redeals, *table, share, seed): table for table in tables}
+        for done in in_any_order(chunks):
+            if done.result() < 0:
+                name, players = chunks[done]
+                print(f"a seat is shown what is hidden: tests.long.check_redeals({name!r}, {players}, {share}, {seed})")
+                return False
+            progress.update(bar, advance=done.result())
+    Console().print(
+        f"{share * len(tables):,} positions with the hidden cards dealt anew, and never a byte that changed"
+    )
+    return True
+
+
 # --- indices ------------------------------------------------------------------------------------------------------
 
 
@@ -211,7 +248,7 @@ def _check_bounds(chosen: argparse.Namespace) -> bool:
     console.print("once more, on less, with every index checked")
     command = [sys.executable, "-m", "tests.long", "--no-bounds", "--seed", str(chosen.seed + 1)]
     command += ["--positions", str(chosen.positions // 100), "--rounds", str(max(1, chosen.rounds // 100))]
-    command += ["--processes", str(chosen.processes)]
+    command += ["--redeals", str(chosen.redeals // 100), "--processes", str(chosen.processes)]
     return subprocess.run(command, env={**os.environ, "NUMBA_BOUNDSCHECK": "1"}, check=False).returncode == 0
 
 
