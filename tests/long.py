@@ -142,7 +142,7 @@ def _show(total: Counts, seconds: float) -> None:
         for i, (name, count) in enumerate(total.of(group).items()):
             table.add_row("" if i else group, name, f"{count:,}")
         table.add_section()
-    Console().print(table)
+    Console(width=120).print(table)
 
 
 # --- the laws -----------------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ def _show_rounds(tallies: dict[str, list[Tally]]) -> None:
         ]
         longest = max((part.longest for part in parts), default=0)
         table.add_row(name, f"{rounds:,}", f"{sum(part.actions for part in parts):,}", str(longest), *ends)
-    Console().print(table)
+    Console(width=120).print(table)
 
 
 # --- hidden cards -------------------------------------------------------------------------------------------------
