@@ -13,13 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from scala40_env.core.deal import mix, stream
-from scala40_env.core.jit import kernel
 from scala40_env.core.rules import Rules
-
-_AGENTS = np.uint64(0x6167656E74730000)
-"""Parts the streams of the agents from those of the cards, which have the same seed."""
-
 
 UNIFORM, GREEDY = 0, 1
 """The numbers of the compiled bots; ``agents.bots.choose`` plays them."""
@@ -70,24 +64,6 @@ class CompiledAgent(Agent, Protocol):
 
     bot: int
     salt: int
-
-
-@kernel
-def decision_rng(seed: np.uint64, game: np.uint64, seat: int, decision: int) -> np.uint64:
-    """The start of the random numbers of one decision.
-
-    They depend on the seat and not on who sits there, so that in a deal that is played again with the seats exchanged
-    each seat has the same luck, as it has the same cards.
-
-    Args:
-        seed, game: of the deal.
-        seat: the seat to act.
-        decision: how many decisions came before it in the episode.
-
-    Returns:
-        A 64-bit number: ``uint64`` in a kernel, ``int`` where Python asks.
-    """
-    return stream(mix(seed ^ _AGENTS), game, seat, decision)
 
 
 def rng_of(rows: NDArray[Any]) -> int:

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import decision_rng
 from agents.bots import choose_blind
 from scala40_env.core.actions import NUM_ACTIONS
 from scala40_env.core.cards import MAX_SEATS
-from scala40_env.core.deal import start_match
+from scala40_env.core.deal import decision_rng, start_match
 from scala40_env.core.game import Scratch, apply_action, is_episode_over, legal_or_stuck
 from scala40_env.core.jit import inlined, kernel
 from scala40_env.core.state import END_CLOSED, END_NAMES, END_TRUNCATED, PLAY, allocate

@@ -1,7 +1,9 @@
 """Scala 40, the Italian rummy, as an environment for reinforcement learning.
 
-``scala40_v0`` is the PettingZoo environment, ``Game`` one game of the engine, ``Rules`` its house options.  Everything
-else is reached by the path of its module; what is not asked for is not loaded.
+``scala40_v0`` is the PettingZoo environment, ``Batch`` many games side by side, ``Game`` one game of the engine,
+``Rules`` its house options.  Everything else is reached by the path of its module; what is not asked for is not loaded.
+
+Importing this package registers ``scala40/Scala40-v0`` with Gymnasium, for ``make`` and ``make_vec``.
 """
 
 from __future__ import annotations
@@ -9,15 +11,29 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+import gymnasium
+
 if TYPE_CHECKING:
     from scala40_env import scala40_v0
     from scala40_env.core.game import Game
     from scala40_env.core.rules import Rules
+    from scala40_env.envs.batch import Batch
 
 __version__ = "0.1.0"
-__all__ = ["Game", "Rules", "__version__", "scala40_v0"]
+__all__ = ["Batch", "Game", "Rules", "__version__", "scala40_v0"]
 
-_HOME = {"Game": "scala40_env.core.game", "Rules": "scala40_env.core.rules"}
+_HOME = {
+    "Batch": "scala40_env.envs.batch",
+    "Game": "scala40_env.core.game",
+    "Rules": "scala40_env.core.rules",
+}
+ENV_ID = "scala40/Scala40-v0"
+
+gymnasium.register(
+    ENV_ID,
+    entry_point="scala40_env.envs.single:Scala40Env",
+    vector_entry_point="scala40_env.envs.vector:Scala40VectorEnv",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import Agent, CompiledAgent, decision_rng
+from agents.base import Agent, CompiledAgent
 from agents.playout import (
     GAME_ENDS,
     GAME_IN_HAND,
@@ -33,6 +33,7 @@ from agents.playout import (
 )
 from scala40_env.core.actions import NUM_ACTIONS
 from scala40_env.core.cards import MAX_SEATS
+from scala40_env.core.deal import decision_rng
 from scala40_env.core.game import Game
 from scala40_env.core.rules import Rules
 from scala40_env.core.state import END_NAMES, PLAY

@@ -39,6 +39,8 @@ _LOW_32 = np.uint64(0xFFFFFFFF)
 _BITS_32 = np.uint64(32)
 _DEALER_STREAM = 1 << 20
 _UPCARD_STREAM = 1 << 21
+_DECISIONS = np.uint64(0x6167656E74730000)
+"""Parts the streams of those who decide from those of the cards, which have the same seed."""
 
 
 @kernel
@@ -56,6 +58,24 @@ def stream(seed: np.uint64, game: np.uint64, round_number: int, number: int) -> 
     x = mix((x ^ game) + _GOLDEN)
     x = mix((x ^ np.uint64(round_number)) + _GOLDEN)
     return mix((x ^ np.uint64(number)) + _GOLDEN)
+
+
+@kernel
+def decision_rng(seed: np.uint64, game: np.uint64, seat: int, decision: int) -> np.uint64:
+    """The start of the random numbers of one decision.
+
+    They depend on the seat and not on who sits there, so that in a deal that is played again with the seats exchanged
+    each seat has the same luck, as it has the same cards.
+
+    Args:
+        seed, game: of the deal.
+        seat: the seat to act.
+        decision: how many decisions came before it in the episode.
+
+    Returns:
+        A 64-bit number: ``uint64`` in a kernel, ``int`` where Python asks.
+    """
+    return stream(mix(seed ^ _DECISIONS), game, seat, decision)
 
 
 @kernel

@@ -118,10 +118,10 @@ def num_actions(rules: Rules) -> int:
     return actions.NUM_ACTIONS if whole else actions.NUM_COMMON_ACTIONS
 
 
-def seed_word(seed: int) -> np.uint64:
+def seed_word(seed: int, name: str = "seed") -> np.uint64:
     """A seed or the number of a game as the engine keeps it; raises ``ValueError`` outside 0 ... 2**64 - 1."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= int(seed) < 2**64:
-        raise ValueError(f"seed: expected an integer from 0 to 2**64 - 1, got {seed!r}")
+        raise ValueError(f"{name}: expected an integer from 0 to 2**64 - 1, got {seed!r}")
     return np.uint64(seed)
 
 

@@ -25,8 +25,15 @@ from scala40_env.core.game import Game
 from scala40_env.core.rules import Rules
 from scala40_env.core.state import PHASE_NAMES
 from scala40_env.envs import saving
-from scala40_env.envs.options import RENDER_MODES, Options, check_integer
-from scala40_env.envs.rewards import forfeit_rewards, penalty_rewards, round_rewards, round_winners, win_share
+from scala40_env.envs.options import LARGEST_SEED, RENDER_MODES, Options, check_integer
+from scala40_env.envs.rewards import (
+    REWARDS,
+    forfeit_rewards,
+    penalty_rewards,
+    round_rewards,
+    round_winners,
+    win_share,
+)
 from scala40_env.envs.spaces import action_space, masked_observations, state_box
 from scala40_env.envs.stepping import (
     ILLEGAL,
@@ -45,7 +52,6 @@ from scala40_env.envs.table import Table
 NAME = "scala40_v0"
 TURN_LIMIT_REASON = "turn_limit"
 ILLEGAL_END = "illegal_action"
-LARGEST_SEED = 2**64 - 1
 _NO_LIMIT = 2**62
 
 
@@ -320,21 +326,19 @@ class raw_env(AECEnv[str, dict[str, Any], int]):  # noqa: N801  PettingZoo's own
         """A round has ended, a seat has chosen between rounds, or the limit of turns is reached."""
         table, row, players = self._table, self._table.row, self.options.players
         self._read_scores()
-        paid = [0.0] * players
-        points = row.points.tolist()
-        played = table.members(row.ended_in_round)
+        paid = np.zeros(players)
         if outcome & ROUND_ENDED:
-            paid = round_rewards(self.options.reward, points, played, players)
+            round_rewards(REWARDS.index(self.options.reward), row.points, int(row.ended_in_round), paid)
         if table.is_over:
-            whole = table.whole_match
-            self._winners = (
-                tuple(table.members(row.winners)) if whole else round_winners(points, played, int(row.closer))
+            winners = (
+                row.winners if table.whole_match else round_winners(row.points, int(row.ended_in_round), row.closer)
             )
+            self._winners = tuple(table.members(winners))
         self._end_agents(set(table.members(row.in_match)), paid)
-        self._pay(paid)
+        self._pay(paid.tolist())
         self._select(outcome & SEAT_BITS)
 
-    def _end_agents(self, in_match: set[int], paid: list[float]) -> None:
+    def _end_agents(self, in_match: set[int], paid: NDArray[np.float64]) -> None:
         """Terminate who is out, or all; truncate who is left at the limit of turns; under ``win``, pay the ends."""
         over = self._table.is_over
         truncated = not over and self._table.turns >= self._turn_limit

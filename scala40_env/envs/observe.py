@@ -241,29 +241,50 @@ def observe(s: Any, R: NDArray[np.int64], shown: NDArray[np.uint8], viewer: int,
 
 
 @kernel
+def hidden_size(num_seats: int) -> int:
+    """How many numbers the hidden part of a position has."""
+    return (num_seats - 1) * NUM_KINDS + MAX_CARDS
+
+
+@kernel
+def hidden_part(s: Any, viewer: int, out: NDArray[np.uint8]) -> None:
+    """Write what a viewer does not see: the other hands by kind, then the stock from its top as kinds plus one.
+
+    For a critic; no player may see it.
+
+    Args:
+        s: the full row.
+        viewer: a seat; the hands are those of the seats after it, in the order of play.
+        out: ``uint8``, ``hidden_size`` numbers, all of which are written.
+    """
+    n = np.int64(s.num_seats)
+    for i in range(hidden_size(n)):
+        out[i] = 0
+    at = 0
+    for place in range(1, n):
+        seat = (viewer + place) % n
+        _add_kinds(s.hand_one[seat], s.hand_two[seat], np.int64(s.hand_jokers[seat]), out, at)
+        at += NUM_KINDS
+    size = np.int64(s.stock_size)
+    for i in range(size):
+        out[at + i] = (np.int64(s.stock[size - 1 - i]) + 1) & MOST
+
+
+@kernel
 def state_size(num_seats: int) -> int:
     """How many numbers the state for a centralised critic has."""
-    return observation_size(num_seats) + (num_seats - 1) * NUM_KINDS + MAX_CARDS
+    return observation_size(num_seats) + hidden_size(num_seats)
 
 
 @kernel
 def state_vector(s: Any, R: NDArray[np.int64], shown: NDArray[np.uint8], out: NDArray[np.uint8]) -> None:
     """Write all that there is, hidden cards too, into ``out``: ``uint8``, ``state_size`` numbers.
 
-    It is what seat 0 sees, then the hands of the other seats by kind, then the stock from its top as kinds plus one.
-    For a centralised critic; no player may see it.
+    It is what seat 0 sees, and then what is hidden from it (``hidden_part``).  For a centralised critic; no player may
+    see it.
     """
     observe(s, R, shown, 0, out)
-    n = np.int64(s.num_seats)
-    at = observation_size(n)
-    for i in range(at, at + (n - 1) * NUM_KINDS + MAX_CARDS):
-        out[i] = 0
-    for seat in range(1, n):
-        _add_kinds(s.hand_one[seat], s.hand_two[seat], np.int64(s.hand_jokers[seat]), out, at)
-        at += NUM_KINDS
-    size = np.int64(s.stock_size)
-    for i in range(size):
-        out[at + i] = (np.int64(s.stock[size - 1 - i]) + 1) & MOST
+    hidden_part(s, 0, out[observation_size(np.int64(s.num_seats)) :])
 
 
 @kernel
@@ -285,3 +306,9 @@ def state_row(
 ) -> None:
     """``state_vector`` for one row of the record array whose bytes are ``memory``, for callers from Python."""
     state_vector(rows_of(memory)[game], R, shown, out)
+
+
+@kernel
+def hidden_row(memory: NDArray[np.uint8], game: int, viewer: int, out: NDArray[np.uint8]) -> None:
+    """``hidden_part`` for one row of the record array whose bytes are ``memory``, for callers from Python."""
+    hidden_part(rows_of(memory)[game], viewer, out)

@@ -13,6 +13,7 @@ from scala40_env.core.rules import Rules
 from scala40_env.envs.rewards import REWARDS
 
 ILLEGAL_ACTIONS = ("terminate", "raise", "penalty")
+LARGEST_SEED = 2**64 - 1
 RENDER_MODES = ("human", "ansi")
 
 
@@ -36,14 +37,14 @@ class Options:
 
     def __post_init__(self) -> None:
         self.rules.check_players(self.players)
-        _check_choice("episode", self.episode, EPISODES)
-        _check_choice("reward", self.reward, REWARDS)
-        _check_choice("illegal_action", self.illegal_action, ILLEGAL_ACTIONS)
-        _check_penalty(self.illegal_penalty)
+        check_choice("episode", self.episode, EPISODES)
+        check_choice("reward", self.reward, REWARDS)
+        check_choice("illegal_action", self.illegal_action, ILLEGAL_ACTIONS)
+        check_penalty(self.illegal_penalty)
         if self.turn_limit is not None:
             check_integer("turn_limit", self.turn_limit, 1, 2**31 - 1, " or None")
         if self.render_mode is not None:
-            _check_choice("render_mode", self.render_mode, RENDER_MODES, " or None")
+            check_choice("render_mode", self.render_mode, RENDER_MODES, " or None")
 
     def __deepcopy__(self, _: Any) -> Options:
         """Itself, since it cannot be changed."""
@@ -63,13 +64,15 @@ def check_integer(name: str, value: Any, low: int, high: int, also: str = "") ->
     return int(value)
 
 
-def _check_choice(name: str, value: Any, choices: tuple[str, ...], also: str = "") -> None:
+def check_choice(name: str, value: Any, choices: tuple[str, ...], also: str = "") -> None:
+    """Raise ``ValueError`` unless an option is one of some texts."""
     if not isinstance(value, str) or value not in choices:
         named = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name}: expected one of {named}{also}, got {value!r}")
 
 
-def _check_penalty(value: Any) -> None:
+def check_penalty(value: Any) -> None:
+    """Raise ``ValueError`` unless what an illegal action costs is a number of 0 or more."""
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not is_number or not math.isfinite(value) or value < 0:
         raise ValueError(f"illegal_penalty: expected a number of 0 or more, got {value!r}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 
 from scala40_env.core.game import num_actions
 from scala40_env.core.rules import Rules
@@ -14,6 +15,16 @@ def observation_box(rules: Rules, players: int) -> spaces.Box:
     """The space of flat observations: ``uint8``, within the ranges of their slices."""
     parts = layout(rules, players)
     return spaces.Box(parts.low, parts.high, dtype=np.uint8)
+
+
+def scale_of(rules: Rules, players: int) -> NDArray[np.float32]:
+    """By what observations are divided so that they lie in 0 ... 1: ``float32``, shape ``(size,)``."""
+    return np.maximum(layout(rules, players).high, 1).astype(np.float32)
+
+
+def scaled_box(rules: Rules, players: int) -> spaces.Box:
+    """The space of observations divided by ``scale_of``: ``float32``, 0 ... 1."""
+    return spaces.Box(0.0, 1.0, (layout(rules, players).size,), dtype=np.float32)
 
 
 def masked_observations(rules: Rules, players: int) -> spaces.Dict:

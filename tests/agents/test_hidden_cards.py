@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from agents.base import decision_rng
 from agents.bots import NUM_BOTS
 from agents.playout import PlayoutScratch, play_games
 from agents.registry import make
 from scala40_env.core.cards import NO_KIND
+from scala40_env.core.deal import decision_rng
 from scala40_env.core.game import Game
 from scala40_env.core.rules import Rules
 from tests.agents.redealing import redeal

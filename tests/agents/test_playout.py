@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from agents.base import GREEDY, UNIFORM, decision_rng
+from agents.base import GREEDY, UNIFORM
 from agents.playout import (
     GAME_ENDS,
     GAME_ROUNDS,
@@ -21,6 +21,7 @@ from agents.playout import (
     play_games,
 )
 from agents.registry import make
+from scala40_env.core.deal import decision_rng
 from scala40_env.core.game import Game
 from scala40_env.core.rules import Rules
 from scala40_env.core.state import END_CLOSED, END_TRUNCATED

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from agents.base import decision_rng, rng_of
+from agents.base import rng_of
 from agents.uniform import Uniform
+from scala40_env.core.deal import decision_rng
 from scala40_env.core.game import Game
 
 

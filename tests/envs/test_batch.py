@@ -37,7 +37,7 @@ def test_games_are_those_of_the_engine(rules: str, players: int, episode: str):
     batch = Batch(rules, players, 5, seed=2, episode=episode)
     games: dict[int, Any] = {i: Game(rules, players, seed=2, game=i, episode=episode) for i in range(5)}
     rng = np.random.default_rng(0)
-    begun, ends = 5, 0
+    number, ends = list(range(5)), 0
     for _ in range(1500):
         actions = np.array([rng.choice(batch.legal[i, : batch.counts[i]]) for i in range(5)])
         batch.step(actions)
@@ -46,12 +46,13 @@ def test_games_are_those_of_the_engine(rules: str, players: int, episode: str):
             assert game.is_over == batch.ended[i]
             if game.is_over:
                 assert batch.points[i].tolist() == game.row.totals[:players].tolist()
-                games[i] = game = Game(rules, players, seed=2, game=begun, episode=episode)
-                begun += 1
+                number[i] += 5
+                games[i] = game = Game(rules, players, seed=2, game=number[i], episode=episode)
                 ends += 1
             assert batch.legal[i, : batch.counts[i]].tolist() == game.legal_actions().tolist()
             assert batch.masks[i].tolist() == game.action_mask().tolist()
             assert batch.seats[i] == game.seat
+            assert batch.games[i] == number[i]
     assert ends > (5 if episode == "round" else 0)
     assert batch.observations.shape[1] == layout(rules, players).size
 
@@ -76,8 +77,8 @@ def test_actions_of_another_shape_are_refused(actions: Any):
     ("options", "error", "words"),
     [
         ({"players": 5, "rules": "hops"}, RulesError, "players: these rules are for 2 to 4, got 5"),
-        ({"num_games": 0}, ValueError, "num_games: expected an integer of at least 1, got 0"),
-        ({"episode": "day"}, ValueError, "episode: expected 'round' or 'match', got 'day'"),
+        ({"num_games": 0}, ValueError, "num_games: expected an integer from 1 to 2147483647, got 0"),
+        ({"episode": "day"}, ValueError, "episode: expected one of 'round', 'match', got 'day'"),
         ({"seed": -1}, ValueError, "seed: expected an integer from 0 to 2**64 - 1, got -1"),
     ],
 )

@@ -10,7 +10,14 @@ import pytest
 from scala40_env import scala40_v0
 from scala40_env.core.game import IllegalActionError
 from scala40_env.core.rules import Rules
-from scala40_env.envs.rewards import forfeit_rewards, round_rewards, round_winners, win_share, worst_hand
+from scala40_env.envs.rewards import (
+    REWARDS,
+    forfeit_rewards,
+    round_rewards,
+    round_winners,
+    win_share,
+    worst_hand,
+)
 from tests.envs.loops import plain, play_on, returns_of
 from tests.envs.play import CASES, short
 
@@ -21,11 +28,17 @@ def rng(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
+def paid_for(reward: str, points: list[int], in_round: int) -> list[float]:
+    paid = np.zeros(len(points))
+    round_rewards(REWARDS.index(reward), np.array(points, dtype=np.int32), in_round, paid)
+    return paid.tolist()
+
+
 def test_a_round_by_hand() -> None:
-    points, seats = [0, 30, 50, 0], [0, 1, 2]
-    assert round_rewards("points", points, seats, 4) == [0.0, -0.3, -0.5, 0.0]
-    assert round_rewards("zero_sum", points, seats, 4) == pytest.approx([0.4, -0.05, -0.35, 0.0])
-    assert round_rewards("win", points, seats, 4) == [0.0] * 4
+    points, seats = [0, 30, 50, 0], 0b0111
+    assert paid_for("points", points, seats) == [0.0, -0.3, -0.5, 0.0]
+    assert paid_for("zero_sum", points, seats) == pytest.approx([0.4, -0.05, -0.35, 0.0])
+    assert paid_for("win", points, seats) == [0.0] * 4
 
 
 def test_shares_of_the_win_by_hand() -> None:
@@ -36,9 +49,12 @@ def test_shares_of_the_win_by_hand() -> None:
 
 
 def test_who_wins_a_round() -> None:
-    assert round_winners([0, 12, 0], [0, 1, 2], closer=2) == (2,)
-    assert round_winners([9, 12, 9], [0, 1, 2], closer=255) == (0, 2)
-    assert round_winners([0, 12, 9], [1, 2], closer=255) == (2,)
+    def winners(points: list[int], in_round: int, closer: int) -> int:
+        return round_winners(np.array(points, dtype=np.int32), in_round, closer)
+
+    assert winners([0, 12, 0], 0b111, closer=2) == 0b100
+    assert winners([9, 12, 9], 0b111, closer=255) == 0b101
+    assert winners([0, 12, 9], 0b110, closer=255) == 0b100
 
 
 def test_the_worst_hand_by_hand() -> None:
