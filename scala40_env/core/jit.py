@@ -126,7 +126,7 @@ def _compile(function: F, inline: str) -> F:
     if cached:
         numba.config.CACHE_DIR = str(_cache_folder(source))
     try:
-        options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "inline": inline}
+        options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "inline": inline, "_nrt": False}
         compiled = numba.njit(cache=cached, **options)(function)
     finally:
         numba.config.CACHE_DIR = kept

@@ -35,6 +35,20 @@ SEATINGS = {"rotate": at.SEATED_IN_TURN, "random": at.SEATED_BY_LOT}
 FROM_OUTSIDE = -1
 """The number of the bot of a seat that no bot plays."""
 _NO_LIMIT = 2**62
+_VIEWS = (
+    "seats",
+    "counts",
+    "learners",
+    "games",
+    "deal_seeds",
+    "forced",
+    "skipped",
+    "winners",
+    "terminated",
+    "truncated",
+)
+_MADE_AGAIN = (*_VIEWS, "_shape", "_fixed", "_written", "_pool", "_edges", "_advance")
+"""What follows from the rest, and is made again by a copy."""
 _BUFFERS = ("observations", "hidden", "masks", "rewards")
 
 
@@ -201,20 +215,7 @@ class Batch:
         self._gather()
 
     def __getstate__(self) -> dict[str, Any]:
-        made = ("_shape", "_fixed", "_written", "_pool", "_edges", "_advance")
-        views = (
-            "seats",
-            "counts",
-            "learners",
-            "games",
-            "deal_seeds",
-            "forced",
-            "skipped",
-            "winners",
-            "terminated",
-            "truncated",
-        )
-        return {name: value for name, value in self.__dict__.items() if name not in made + views}
+        return {name: value for name, value in self.__dict__.items() if name not in _MADE_AGAIN}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
         self.__dict__.update(kept)

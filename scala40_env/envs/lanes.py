@@ -229,12 +229,10 @@ def open_step(
     ends[0] = False
     ends[1] = False
     left[:] = False
-    if action == BEGIN:
-        rewards[:] = 0.0
-        carried[:] = 0.0
-    else:
-        rewards[:] = carried
-        carried[:] = 0.0
+    for seat in range(options[OPT_PLAYERS]):
+        rewards[seat] = carried[seat] if action >= 0 else np.float32(0.0)
+        carried[seat] = 0.0
+    if action >= 0:
         lane[LANE_DECIDED] = 1
 
 

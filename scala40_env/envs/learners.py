@@ -99,7 +99,7 @@ class Learners:
         self.illegal = np.full(num_games, -1, dtype=np.int64)
 
     def reset(self, seed: Any = None, where: NDArray[np.bool_] | None = None, games: Any = None) -> None:
-        """Begin games anew; arguments as for ``Batch.reset``, but the very first seed, where none is given, is drawn."""
+        """Begin games anew; arguments as for ``Batch.reset``.  The very first seed, where none is given, is drawn."""
         if seed is None and not self._is_seeded:
             seed = secrets.randbits(64)
         self.batch.reset(seed, where, games)
@@ -140,7 +140,7 @@ class Learners:
             self._charge(refused)
 
     def results(self) -> NDArray[np.int8]:
-        """How the episodes that the last step ended came out: 1 a win, 0 a draw or cut short, -1 a loss, 0 elsewhere."""
+        """How the episodes that ended came out: 1 a win, -1 a loss, 0 a draw or cut short; 0 where none did."""
         winners = self.batch.winners
         won = (winners >> self._acting) & 1 != 0
         shared = winners & (winners - 1) != 0

@@ -1,7 +1,8 @@
 """A native ``VecEnv`` of Stable-Baselines3: many learners in one batch, and their masks in one array.
 
-It needs Stable-Baselines3, which the extra ``train`` installs.  sb3-contrib's ``MaskablePPO`` finds the masks by itself;
-evaluate with its own ``evaluate_policy`` and ``MaskableEvalCallback``, since those of Stable-Baselines3 know no masks.
+It needs Stable-Baselines3, which the extra ``train`` installs.  sb3-contrib's ``MaskablePPO`` finds the masks by
+itself.  Evaluate with sb3-contrib's ``evaluate_policy`` and ``MaskableEvalCallback``: those of Stable-Baselines3 itself
+know no masks.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ RESULTS = {1: "win", 0: "draw", -1: "loss"}
 
 
 class Scala40Env(gymnasium.Env[NDArray[Any], int]):
-    """Scala 40 as one learner meets it: the other seats play within ``step``, which ends at the learner's next decision.
+    """Scala 40 as one learner meets it: the others play within ``step``, which ends at the learner's next decision.
 
     Observations are flat (``observation.layout`` names their slices) and belong to the caller.  The legal actions are
     told by ``action_masks()``, ``bool``, shape ``(num_actions,)``, and ``info["action_mask"]``, ``int8``: sample with
