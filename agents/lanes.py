@@ -52,6 +52,7 @@ def advance_with_bots(
     left: NDArray[np.bool_],
     points: NDArray[np.int32],
     final: NDArray[np.uint8],
+    final_memory: NDArray[np.uint8],
     bots: NDArray[np.int64],
     salts: NDArray[np.uint64],
 ) -> None:
@@ -62,7 +63,7 @@ def advance_with_bots(
             played from outside, and what changes the bot's random numbers.
         The others are those of ``advance``.
     """
-    rows, work = rows_of(memory), rows_of(scratch)
+    rows, work, ended = rows_of(memory), rows_of(scratch), rows_of(final_memory)
     players = options[OPT_PLAYERS]
     for i in range(first, last):
         action = actions[i]
@@ -77,7 +78,10 @@ def advance_with_bots(
             if action >= 0:
                 end = act(s, work, R, seen, options, lane, moves, action, rewards[i], carried[i], left[i])
                 if end != GOES_ON:
-                    if not close_game(s, R, shown, options, lane, end, carried[i], ends[i], points[i], final[i]):
+                    go = close_game(
+                        s, R, shown, options, lane, end, carried[i], ends[i], points[i], final[i], ended[i : i + 1]
+                    )
+                    if not go:
                         break
                     begin(s, work, R, seen, options, lane, moves)
             place = (np.int64(s.seat) - lane[LANE_LEARNER] + players) % players

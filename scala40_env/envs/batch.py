@@ -22,6 +22,7 @@ from scala40_env.core.reasons import why_not
 from scala40_env.core.rules import Rules
 from scala40_env.core.state import allocate
 from scala40_env.envs import lanes as at
+from scala40_env.envs.derived import DERIVED_SIZE
 from scala40_env.envs.lanes import choose_uniformly
 from scala40_env.envs.memory import bytes_of
 from scala40_env.envs.observe import hidden_size, observation_size, shown_rules
@@ -77,7 +78,8 @@ class Batch:
         left: the seats whose end came with the last step, ``bool``, shape ``(num_games, players)``.
         points: the totals of the episode that ended last, ``int32``, shape ``(num_games, players)``.
         winners: the seats that won it, as bits; 0 where it was cut short; ``int64``, shape ``(num_games,)``.
-        final_observations: what was seen at the end of the episode that ended last, as ``observations``.
+        final_observations, final_rows: what was seen at the end of the episode that ended last, as ``observations``,
+            and the game as it ended, as ``rows``.
         learners: the seat of the learner, ``int64``, shape ``(num_games,)``; 0 without one.
         games, deal_seeds: the number of each game and the seed of its deals, ``uint64``, shape ``(num_games,)``.
         forced: how many forced actions each game has played by itself, over all its episodes; ``int64``.
@@ -100,6 +102,7 @@ class Batch:
         opponents: who sits after the learner, in the order of play: compiled bots by name (``"greedy"``) or as
             agents, or ``None`` for a seat that is played from outside; one for all, or ``players - 1``.
         seat: the learner's: a number, ``"rotate"`` or ``"random"``; only with opponents.
+        derived: whether observations end with the derived part, what a player would work out; see ``derived``.
         hidden: whether to write ``hidden``.
         threads: how many threads share a step; the games are the same.  It pays from about a thousand games on.
 
@@ -122,6 +125,7 @@ class Batch:
         play_forced: bool = False,
         opponents: Any = None,
         seat: int | str = 0,
+        derived: bool = False,
         hidden: bool = False,
         threads: int = 1,
     ) -> None:
@@ -145,6 +149,7 @@ class Batch:
         self._options[at.OPT_AUTORESET] = bool(auto_reset)
         self._options[at.OPT_SEATING] = seating
         self._options[at.OPT_HIDDEN] = bool(hidden)
+        self.derived = bool(derived)
         self.bots: NDArray[np.int64] | None = None
         self.salts: NDArray[np.uint64] | None = None
         if opponents is not None:
@@ -179,8 +184,9 @@ class Batch:
 
     def _allocate(self) -> None:
         n, seats = self.num_games, self.players
-        size = observation_size(seats)
+        size = observation_size(seats) + (DERIVED_SIZE if self.derived else 0)
         self.rows = allocate(n)
+        self.final_rows = allocate(n)
         self._lanes = np.zeros((n, at.LANE_NUMBERS), dtype=np.int64)
         self.observations = np.zeros((n, size), dtype=np.uint8)
         self.hidden = np.zeros((n, hidden_size(seats) if self._options[at.OPT_HIDDEN] else 0), dtype=np.uint8)
@@ -219,7 +225,7 @@ class Batch:
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
         self.__dict__.update(kept)
-        self.rows = self.rows.view(np.recarray)
+        self.rows, self.final_rows = self.rows.view(np.recarray), self.final_rows.view(np.recarray)
         self._bind()
 
     @property
@@ -308,6 +314,12 @@ class Batch:
     def look(self) -> None:
         """Find again what follows from the rows, after some have been written."""
         at.look(*self._fixed[0], *self._written[:5])
+        if self.derived:
+            memory, _, seen, R, _, options = self._fixed[0]
+            none = np.zeros((self.num_games, 2), dtype=np.bool_)
+            shown = (self._lanes, none, self.observations, self.final_observations)
+            commands = np.zeros(self.num_games, dtype=np.int64)
+            at.derive_lanes(0, self.num_games, memory, memory, seen, R, options, commands, *shown)
 
     def redacted(self) -> NDArray[Any]:
         """The rows as the seats to act may know them: a new record array.  What agents are given."""
@@ -358,16 +370,22 @@ class Batch:
 
     def _run(self, commands: NDArray[np.int64]) -> None:
         if self._pool is None:
-            self._advance(0, self.num_games, *self._fixed[0], commands, *self._written)
+            self._run_lanes(0, commands)
         else:
-            edges = self._edges
-            shares = [
-                self._pool.submit(self._advance, first, last, *fixed, commands, *self._written)
-                for first, last, fixed in zip(edges, edges[1:], self._fixed)
-            ]
+            shares = [self._pool.submit(self._run_lanes, thread, commands) for thread in range(self.threads)]
             for share in shares:
                 share.result()
         self._options[at.OPT_CLEAR] = 0
+
+    def _run_lanes(self, thread: int, commands: NDArray[np.int64]) -> None:
+        first, last = self._edges[thread], self._edges[thread + 1]
+        fixed = self._fixed[thread]
+        self._advance(first, last, *fixed, commands, *self._written)
+        if self.derived:
+            memory, _, seen, R, _, options = fixed
+            ended = self._written[11]
+            shown = (self._lanes, self._ends, self.observations, self.final_observations)
+            at.derive_lanes(first, last, memory, ended, seen, R, options, commands, *shown)
 
     def _gather(self) -> None:
         """Put together what the kernels are given with every call."""
@@ -383,5 +401,6 @@ class Batch:
             self.left,
             self.points,
             self.final_observations,
+            bytes_of(self.final_rows),
         )
         self._written = written if self.bots is None else (*written, self.bots, self.salts)

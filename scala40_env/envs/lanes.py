@@ -16,8 +16,9 @@ from scala40_env.core.deal import mix, start_match
 from scala40_env.core.game import apply_action, is_episode_over, legal_or_stuck, redact
 from scala40_env.core.jit import inlined, kernel
 from scala40_env.core.state import NOBODY, PLAY
+from scala40_env.envs.derived import derive
 from scala40_env.envs.memory import rows_of
-from scala40_env.envs.observe import hidden_part, observe
+from scala40_env.envs.observe import hidden_part, observation_size, observe
 from scala40_env.envs.rewards import pay_ends, round_rewards, winners_of
 
 # What a lane is told to do instead of an action:
@@ -39,8 +40,10 @@ NO_SEAT = -1
     LANE_SKIPPED,  # games that were over before the learner had a decision, since the batch was made
     LANE_DECIDED,  # 1: the learner (or, without one, any seat) has had a decision in the game
     LANE_WINNERS,  # who won the episode that ended last (mask); 0 where it was cut short
-) = range(11)
-LANE_NUMBERS = 11
+    LANE_VIEWER,  # whose observation is shown
+    LANE_LAST_VIEWER,  # whose observation ended the episode that ended last
+) = range(13)
+LANE_NUMBERS = 13
 
 # The options of a batch:
 (
@@ -52,11 +55,10 @@ LANE_NUMBERS = 11
     OPT_AUTORESET,  # 1: a game that ends is followed at once by a new one
     OPT_STRIDE,  # by how much the number of a lane's game grows
     OPT_SEATING,  # the learner's seat, or SEATED_...
-    OPT_DERIVED,  # 1: observations have the derived part
     OPT_HIDDEN,  # 1: what is hidden is written for a critic
     OPT_CLEAR,  # 1: masks are cleared whole, since their memory is new
-) = range(11)
-NUM_OPTIONS = 11
+) = range(10)
+NUM_OPTIONS = 10
 NO_LEARNER, SEATED_IN_TURN, SEATED_BY_LOT = -1, -2, -3
 """Every seat is played from outside; the learner's seat goes round with the games; it is drawn for each game."""
 
@@ -188,6 +190,7 @@ def show(
     for k in range(lane[LANE_COUNT]):
         mask[legal[k]] = 1
     viewer = viewer_of(s, options, lane)
+    lane[LANE_VIEWER] = viewer
     lane[LANE_SEAT] = viewer if lane[LANE_COUNT] > 0 else NO_SEAT
     observe(s, R, shown, viewer, observation)
     if options[OPT_HIDDEN] != 0:
@@ -203,14 +206,17 @@ def note_end(
     lane: NDArray[np.int64],
     end: int,
     final: NDArray[np.uint8],
+    ended: Any,
     points: NDArray[np.int32],
 ) -> None:
-    """Keep what an episode ended with: its totals, and what the viewer saw last."""
+    """Keep what an episode ended with: its row, its totals, and what the viewer saw last."""
+    ended[0] = s
     for seat in range(options[OPT_PLAYERS]):
         points[seat] = s.totals[seat]
     lane[LANE_WINNERS] = winners_of(s) if is_episode_over(s) else 0
     lane[LANE_COUNT] = 0
-    observe(s, R, shown, viewer_of(s, options, lane), final)
+    lane[LANE_LAST_VIEWER] = viewer_of(s, options, lane)
+    observe(s, R, shown, lane[LANE_LAST_VIEWER], final)
 
 
 @inlined
@@ -248,6 +254,7 @@ def close_game(
     ends: NDArray[np.bool_],
     points: NDArray[np.int32],
     final: NDArray[np.uint8],
+    ended: Any,
 ) -> bool:
     """Say that a game has ended, or skip it where the learner had no decision in it; whether the next one begins."""
     if lane[LANE_DECIDED] == 0:
@@ -255,7 +262,7 @@ def close_game(
         carried[:] = 0.0
         return True
     ends[end - 1] = True
-    note_end(s, R, shown, options, lane, end, final, points)
+    note_end(s, R, shown, options, lane, end, final, ended, points)
     return options[OPT_AUTORESET] != 0
 
 
@@ -281,9 +288,10 @@ def advance(
     left: NDArray[np.bool_],
     points: NDArray[np.int32],
     final: NDArray[np.uint8],
+    final_memory: NDArray[np.uint8],
 ) -> None:
     """Take lanes ``first`` ... ``last - 1`` to their next decision; the arrays are those of ``batch.Batch``."""
-    rows, work = rows_of(memory), rows_of(scratch)
+    rows, work, ended = rows_of(memory), rows_of(scratch), rows_of(final_memory)
     for i in range(first, last):
         action = actions[i]
         if action == HOLD:
@@ -297,7 +305,10 @@ def advance(
             if action >= 0:
                 end = act(s, work, R, seen, options, lane, moves, action, rewards[i], carried[i], left[i])
                 if end != GOES_ON:
-                    if not close_game(s, R, shown, options, lane, end, carried[i], ends[i], points[i], final[i]):
+                    go = close_game(
+                        s, R, shown, options, lane, end, carried[i], ends[i], points[i], final[i], ended[i : i + 1]
+                    )
+                    if not go:
                         break
                     begin(s, work, R, seen, options, lane, moves)
             if options[OPT_FORCED] == 0 or lane[LANE_COUNT] != 1:
@@ -305,6 +316,36 @@ def advance(
             lane[LANE_FORCED] += 1
             action = np.int64(moves[0])
         show(s, R, shown, options, lane, moves, observations[i], hidden[i], masks[i])
+
+
+@kernel
+def derive_lanes(
+    first: int,
+    last: int,
+    memory: NDArray[np.uint8],
+    final_memory: NDArray[np.uint8],
+    seen: NDArray[np.uint64],
+    R: NDArray[np.int64],
+    options: NDArray[np.int64],
+    actions: NDArray[np.int64],
+    lanes: NDArray[np.int64],
+    ends: NDArray[np.bool_],
+    observations: NDArray[np.uint8],
+    final: NDArray[np.uint8],
+) -> None:
+    """Write the derived part behind the observations of the lanes that ``advance`` has taken on.
+
+    It is a pass of its own, so that only who asks for it has it compiled.
+    """
+    rows, ended = rows_of(memory), rows_of(final_memory)
+    at = observation_size(options[OPT_PLAYERS])
+    for i in range(first, last):
+        if actions[i] == HOLD:
+            continue
+        if ends[i, 0] or ends[i, 1]:
+            viewer = lanes[i, LANE_LAST_VIEWER]
+            derive(ended[i], R, viewer, seen, final[i, at:])
+        derive(rows[i], R, lanes[i, LANE_VIEWER], seen, observations[i, at:])
 
 
 @kernel

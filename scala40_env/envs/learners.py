@@ -39,6 +39,7 @@ SHARED_OPTIONS = """
         illegal_penalty: reward lost under ``"penalty"``.
         turn_limit: after so many turns the episode is truncated; ``None`` leaves the end to the rules.
         play_forced: whether an action that has no alternative is played inside and is no decision.
+        derived: whether observations end with the derived part, what a player would work out; see ``derived``.
         dtype: ``"uint8"``, the numbers as they are, or ``"float32"``, each divided by the greatest that it can be.
 """
 
@@ -67,6 +68,7 @@ class Learners:
         illegal_penalty: float = 1.0,
         turn_limit: int | None = None,
         play_forced: bool = False,
+        derived: bool = False,
         auto_reset: bool = True,
         threads: int = 1,
     ) -> None:
@@ -86,6 +88,7 @@ class Learners:
             play_forced=play_forced,
             opponents=inside,
             seat=seat,
+            derived=derived,
             threads=threads,
         )
         self._policy, self._penalty = illegal_action, float(illegal_penalty)

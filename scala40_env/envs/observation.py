@@ -17,6 +17,7 @@ from scala40_env.core.cards import JOKER, MAX_CARDS, MAX_JOKERS, MAX_SEATS, NUM_
 from scala40_env.core.rules import NUM_FLAGS, Rules
 from scala40_env.core.state import PHASE_NAMES
 from scala40_env.envs import observe as at
+from scala40_env.envs.derived import derived_slices
 from scala40_env.envs.observe import (
     MOST,
     observation_size,
@@ -164,7 +165,7 @@ def _observation_slices(num_seats: int) -> tuple[Slice, ...]:
     return (*_shared_slices(), *_seat_slices(num_seats))
 
 
-def layout(rules: Any, num_seats: int) -> Layout:
+def layout(rules: Any, num_seats: int, *, derived: bool = False) -> Layout:
     """The slices of an observation for so many seats.
 
     They are the same for all rules, so that one network can play every rulebook; the rules only say whether so many
@@ -173,13 +174,15 @@ def layout(rules: Any, num_seats: int) -> Layout:
     Args:
         rules: rules, the name of a rulebook, or flags by name.
         num_seats: seats at the table, 2 ... 6 as the rules allow.
+        derived: whether the derived part follows; see ``derived``.
 
     Raises:
         RulesError: rules that do not exist, or seats that they do not allow.
     """
     Rules.of(rules).check_players(num_seats)
     _check_seats(num_seats)
-    return Layout(_observation_slices(int(num_seats)))
+    slices = _observation_slices(int(num_seats))
+    return Layout((*slices, *derived_slices(observation_size(num_seats))) if derived else slices)
 
 
 def state_layout(rules: Any, num_seats: int) -> Layout:

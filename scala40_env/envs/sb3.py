@@ -46,10 +46,12 @@ class Scala40VecEnv(VecEnv):
         check_integer("num_envs", num_envs, 1, 2**31 - 1)
         self._learners = Learners(num_envs, auto_reset=True, **options)
         batch = self.batch = self._learners.batch
-        self._high = scale_of(batch.rules, batch.players) if dtype == "float32" else None
+        self._high = scale_of(batch.rules, batch.players, derived=batch.derived) if dtype == "float32" else None
         self._actions = np.zeros(num_envs, dtype=np.int64)
         box = observation_box if dtype == "uint8" else scaled_box
-        super().__init__(num_envs, box(batch.rules, batch.players), spaces.Discrete(batch.num_actions))
+        super().__init__(
+            num_envs, box(batch.rules, batch.players, derived=batch.derived), spaces.Discrete(batch.num_actions)
+        )
         if seed is not None:
             self.seed(seed)
 

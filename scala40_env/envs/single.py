@@ -52,9 +52,9 @@ class Scala40Env(gymnasium.Env[NDArray[Any], int]):
         self._learners = Learners(1, auto_reset=False, **options)
         batch = self._batch = self._learners.batch
         self.render_mode = render_mode
-        self._high = scale_of(batch.rules, batch.players) if dtype == "float32" else None
+        self._high = scale_of(batch.rules, batch.players, derived=batch.derived) if dtype == "float32" else None
         box = observation_box if dtype == "uint8" else scaled_box
-        self.observation_space = box(batch.rules, batch.players)
+        self.observation_space = box(batch.rules, batch.players, derived=batch.derived)
         self.action_space = spaces.Discrete(batch.num_actions)
 
     def reset(

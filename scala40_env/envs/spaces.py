@@ -11,20 +11,20 @@ from scala40_env.core.rules import Rules
 from scala40_env.envs.observation import layout, state_layout
 
 
-def observation_box(rules: Rules, players: int) -> spaces.Box:
+def observation_box(rules: Rules, players: int, *, derived: bool = False) -> spaces.Box:
     """The space of flat observations: ``uint8``, within the ranges of their slices."""
-    parts = layout(rules, players)
+    parts = layout(rules, players, derived=derived)
     return spaces.Box(parts.low, parts.high, dtype=np.uint8)
 
 
-def scale_of(rules: Rules, players: int) -> NDArray[np.float32]:
+def scale_of(rules: Rules, players: int, *, derived: bool = False) -> NDArray[np.float32]:
     """By what observations are divided so that they lie in 0 ... 1: ``float32``, shape ``(size,)``."""
-    return np.maximum(layout(rules, players).high, 1).astype(np.float32)
+    return np.maximum(layout(rules, players, derived=derived).high, 1).astype(np.float32)
 
 
-def scaled_box(rules: Rules, players: int) -> spaces.Box:
+def scaled_box(rules: Rules, players: int, *, derived: bool = False) -> spaces.Box:
     """The space of observations divided by ``scale_of``: ``float32``, 0 ... 1."""
-    return spaces.Box(0.0, 1.0, (layout(rules, players).size,), dtype=np.float32)
+    return spaces.Box(0.0, 1.0, (layout(rules, players, derived=derived).size,), dtype=np.float32)
 
 
 def masked_observations(rules: Rules, players: int) -> spaces.Dict:

@@ -70,9 +70,9 @@ class Scala40VectorEnv(gymnasium.vector.VectorEnv[NDArray[Any], NDArray[np.int64
         same_step = self.autoreset_mode == AutoresetMode.SAME_STEP
         self._learners = Learners(self.num_envs, auto_reset=same_step, **options)
         batch = self.batch = self._learners.batch
-        self._high = scale_of(batch.rules, batch.players) if dtype == "float32" else None
+        self._high = scale_of(batch.rules, batch.players, derived=batch.derived) if dtype == "float32" else None
         box = observation_box if dtype == "uint8" else scaled_box
-        self.single_observation_space = box(batch.rules, batch.players)
+        self.single_observation_space = box(batch.rules, batch.players, derived=batch.derived)
         self.single_action_space = spaces.Discrete(batch.num_actions)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
