@@ -51,7 +51,7 @@ class Learners:
         batch: the games; what it shows belongs to the learners whenever ``step`` and ``reset`` return.
         rewards: what each learner was paid since its last decision: ``float32``, shape ``(num_games,)``.
         terminated, truncated: whether its episode ended with the last step: ``bool``, shape ``(num_games,)``.
-        illegal: the last illegal action of each game, or -1; ``int64``, shape ``(num_games,)``.
+        illegal: the action of the last step where it was illegal, or -1; ``int64``, shape ``(num_games,)``.
     """
 
     def __init__(
@@ -131,15 +131,17 @@ class Learners:
         legal = batch.masks[self._range, np.maximum(commands, 0)] != 0
         refused = np.flatnonzero(~legal & (commands >= 0))
         acting = batch.learners.copy()
+        asked = commands.copy()
         if len(refused):
             self._refuse(refused, commands)
         self._acting = acting
         batch._run(commands)
         self._ask_opponents()
-        self.illegal[commands != HOLD] = -1
         self.rewards = batch.rewards[self._range, acting]
         self.terminated, self.truncated = batch.terminated.copy(), batch.truncated.copy()
+        self.illegal[:] = -1
         if len(refused):
+            self.illegal[refused] = asked[refused]
             self._charge(refused)
 
     def results(self) -> NDArray[np.int8]:
@@ -183,7 +185,6 @@ class Learners:
             game = int(refused[0])
             reason = why_not(batch.rows[game], batch.rules, int(commands[game]))
             raise IllegalActionError(f"game {game}, action {int(commands[game])}: {reason}")
-        self.illegal[refused] = commands[refused]
         commands[refused] = HOLD
         if self._policy == "terminate":
             batch.forfeit(refused)

@@ -27,8 +27,8 @@ class Scala40Env(gymnasium.Env[NDArray[Any], int]):
 
     Infos always have the same keys: ``action_mask``; ``seat``, the learner's; ``phase``; ``turn``, the turns of the
     episode that are over; ``round``, from 0; ``scores``, the points of the match by seat; ``stock``, its size;
-    ``end``, how the last round ended, or ``None``; ``illegal_action``, the last one, or ``None``; ``forced``, how many
-    forced actions have been played.  At the end of the episode, and ``None`` before it: ``result`` (``"win"``,
+    ``end``, how the last round ended, or ``None``; ``illegal_action``, the last action where it was one, or ``None``;
+    ``forced``, how many forced actions have been played.  At the end of the episode, and ``None`` before it: ``result`` (``"win"``,
     ``"draw"``, ``"loss"``; ``None`` also where it was cut short), ``winners`` (seats), ``seed`` and ``game``, which
     name its deals.
 

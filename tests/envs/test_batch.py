@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
 import pytest
 
+from scala40_env import scala40_v0
 from scala40_env.core.game import Game, IllegalActionError
 from scala40_env.core.rules import RulesError
-from scala40_env.envs.batch import Batch
+from scala40_env.envs.batch import Batch, choose_uniformly
+from scala40_env.envs.derived import DERIVE_WORDS, DERIVED_SIZE, derive_row
+from scala40_env.envs.memory import bytes_of
 from scala40_env.envs.observation import layout
+from tests.envs.play import choose, short
 
 
 def _digest(num_games: int, steps: int = 400) -> list[bytes]:
@@ -86,3 +92,193 @@ def test_bad_options_are_one_line(options: dict[str, Any], error: type[Exception
     with pytest.raises(error) as caught:
         Batch(**options)
     assert str(caught.value) == words
+
+
+def _play_like_pettingzoo(rules: Any, players: int, reward: str, episode: str, seed: int) -> int:
+    """The same actions in a batch and in PettingZoo: the same rewards, ends and leaves; returns how many leaves."""
+    env = scala40_v0.raw_env(rules=rules, players=players, reward=reward, episode=episode)
+    env.reset(seed=seed)
+    batch = Batch(rules, players, 1, seed=seed, reward=reward, episode=episode, auto_reset=False)
+    rng, leaves = np.random.default_rng(seed), 0
+    while env.agents:
+        if env.terminations[env.agent_selection]:
+            env.step(None)
+            continue
+        observation = env.observe(env.agent_selection)
+        assert observation["observation"].tobytes() == batch.observations[0].tobytes()
+        assert observation["action_mask"].tobytes() == batch.masks[0].tobytes()
+        action = choose(batch.legal[0, : batch.counts[0]], rng)
+        env.step(action)
+        batch.step(np.array([action]))
+        for agent in env.agents:
+            seat = int(agent[-1])
+            assert batch.rewards[0, seat] == pytest.approx(env.rewards[agent], abs=1e-6)
+            assert batch.left[0, seat] == env.terminations[agent]
+        leaves += int(batch.left.sum())
+        assert batch.terminated[0] == (not any(not over for over in env.terminations.values()))
+    with pytest.raises(ValueError, match=r"^game 0: its episode is over; reset it before it is stepped$"):
+        batch.step(np.array([0]))
+    return leaves
+
+
+@pytest.mark.parametrize("reward", ["points", "zero_sum", "win"])
+@pytest.mark.parametrize(
+    ("name", "players", "episode"), [("standard", 4, "match"), ("international", 3, "match"), ("hops", 2, "round")]
+)
+def test_rewards_ends_and_leaves_are_those_of_pettingzoo(name: str, players: int, episode: str, reward: str):
+    for seed in range(3):
+        assert _play_like_pettingzoo(short(name), players, reward, episode, seed) == players
+
+
+def _trace(batch: Batch, steps: int) -> bytes:
+    numbers, actions = np.array([7], dtype=np.uint64), np.zeros(batch.num_games, dtype=np.int64)
+    seen = []
+    for _ in range(steps):
+        choose_uniformly(batch.legal, batch.counts, numbers, actions)
+        batch.step(actions)
+        shown = (batch.rows, batch.observations, batch.masks, batch.rewards, batch.points, batch.left, batch.seats)
+        seen.append(b"".join(np.asarray(array).tobytes() for array in shown))
+    return b"".join(seen)
+
+
+def test_threads_change_no_game():
+    one = Batch("standard", 3, 50, seed=1, episode="match", derived=True, hidden=True)
+    three = Batch("standard", 3, 50, seed=1, episode="match", derived=True, hidden=True, threads=3)
+    assert _trace(one, 200) == _trace(three, 200)
+    three.close()
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda batch: pickle.loads(pickle.dumps(batch))])
+def test_a_copy_goes_on_alike(copied: Any):
+    batch = Batch("italian", 2, 6, seed=1, derived=True)
+    _trace(batch, 50)
+    twin, before = copied(batch), batch.rows.tobytes()
+    theirs = _trace(twin, 80)
+    assert batch.rows.tobytes() == before
+    assert _trace(batch, 80) == theirs
+    assert np.array_equal(twin.rows, batch.rows)
+    assert np.array_equal(twin.terminated, batch.terminated)
+
+
+def test_the_callers_arrays_are_written():
+    batch, twin = Batch("standard", 2, 4, seed=1), Batch("standard", 2, 4, seed=1)
+    n, size, actions = 4, batch.observations.shape[1], batch.num_actions
+    kept = {
+        "observations": np.full((9, n, size), 77, dtype=np.uint8),
+        "masks": np.full((9, n, actions), 1, dtype=np.int8),
+        "rewards": np.zeros((9, n, 2), dtype=np.float32),
+    }
+    for step in range(9):
+        chosen = batch.legal[:, 0].astype(np.int64)
+        batch.use(**{name: array[step] for name, array in kept.items()})
+        batch.step(chosen)
+        twin.step(chosen)
+        assert np.array_equal(kept["observations"][step], twin.observations)
+        assert np.array_equal(kept["masks"][step], twin.masks)
+        assert np.array_equal(kept["rewards"][step], twin.rewards)
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "words"),
+    [
+        (
+            "observations",
+            np.zeros((3, 10), dtype=np.uint8),
+            "observations: expected a writable array of uint8 and shape",
+        ),
+        ("masks", np.zeros((4, 635)), "masks: expected a writable array of int8 and shape"),
+        ("masks", np.zeros((4, 1270), dtype=np.int8)[:, ::2], "masks: expected a writable array of int8 and shape"),
+        ("rewards", [0.0], "rewards: expected a writable array of float32 and shape"),
+        ("counts", np.zeros(4), "use: there is no buffer 'counts'"),
+    ],
+)
+def test_other_arrays_are_refused(name: str, array: Any, words: str):
+    batch = Batch("standard", 2, 4)
+    mine = batch.masks
+    with pytest.raises(ValueError, match="^" + words):
+        batch.use(masks=np.zeros_like(mine), **{name: array}) if name != "masks" else batch.use(masks=array)
+    assert batch.masks is mine
+
+
+def test_games_may_be_stepped_and_reset_in_part():
+    batch = Batch("standard", 2, 4, seed=3)
+    before = batch.rows.copy()
+    where = np.array([True, False, False, True])
+    batch.step(batch.legal[:, 0], where=where)
+    assert [bool(batch.rows[i] == before[i]) for i in range(4)] == [False, True, True, False]
+    batch.reset(where=~where)
+    assert batch.games.tolist() == [0, 5, 6, 3]
+    batch.reset(seed=9, games=[8, 8, 1, 0])
+    assert np.array_equal(batch.rows[0], batch.rows[1])
+    assert batch.rows[2] == Game("standard", 2, seed=9, game=1).row
+    batch.reset(seed=[5, 6, 7, 8])
+    assert batch.rows[3] == Game("standard", 2, seed=8, game=0).row
+    for wrong, words in (
+        (np.ones(3, dtype=np.bool_), "where: expected bool of shape"),
+        (np.ones(4), "where: expected"),
+    ):
+        with pytest.raises(ValueError, match="^" + words):
+            batch.step(batch.legal[:, 0], where=wrong)
+
+
+def test_a_row_may_be_written_and_looked_at():
+    batch, other = Batch("standard", 2, 3, seed=1, derived=True), Batch("standard", 2, 1, seed=9, derived=True)
+    for _ in range(31):
+        other.step(other.legal[:, other.counts[0] - 1])
+    batch.rows[1] = other.rows[0]
+    batch.look()
+    assert np.array_equal(batch.observations[1], other.observations[0])
+    assert np.array_equal(batch.masks[1], other.masks[0])
+    assert batch.seats[1] == other.seats[0]
+
+
+def test_redacted_rows_are_those_of_the_engine():
+    batch = Batch("standard", 3, 2, seed=4)
+    for _ in range(20):
+        batch.step(batch.legal[:, 0])
+    rows = batch.redacted()
+    for i in range(2):
+        game = Game.from_rows("standard", batch.rows[i : i + 1])
+        assert rows[i] == game.redacted(game.seat)[0]
+        assert rows[i].seed == 0
+
+
+def test_the_hidden_part_is_what_the_viewer_does_not_see():
+    batch = Batch("standard", 3, 2, seed=4, hidden=True)
+    for _ in range(25):
+        batch.step(batch.legal[:, 0])
+    for i in range(2):
+        row, viewer = batch.rows[i], int(batch.seats[i])
+        for place in (1, 2):
+            hand = batch.hidden[i, (place - 1) * 53 : place * 53]
+            assert hand.sum() == row.hand_size[(viewer + place) % 3]
+        stock = batch.hidden[i, 106:]
+        size = int(row.stock_size)
+        assert stock[:size].tolist() == [int(kind) + 1 for kind in row.stock[:size][::-1]]
+        assert not stock[size:].any()
+    assert Batch("standard", 3, 2).hidden.shape == (2, 0)
+
+
+def test_the_derived_part_follows_the_plain_one_also_at_the_end():
+    batch, plain = Batch("hops", 2, 8, seed=2, derived=True), Batch("hops", 2, 8, seed=2)
+    parts, ends = layout("hops", 2, derived=True), 0
+    rng, size = np.random.default_rng(0), plain.observations.shape[1]
+    for _ in range(300):
+        chosen = plain.legal[np.arange(8), rng.integers(plain.counts)]
+        batch.step(chosen)
+        plain.step(chosen)
+        assert np.array_equal(batch.observations[:, :size], plain.observations)
+        for i in np.flatnonzero(batch.ended):
+            out, ends = np.zeros(DERIVED_SIZE, dtype=np.uint8), ends + 1
+            derive_row(
+                bytes_of(batch.final_rows),
+                batch.rules.vector(),
+                int(i),
+                0,
+                np.zeros(DERIVE_WORDS, dtype=np.uint64),
+                out,
+            )
+            assert batch.final_observations[i, size:].tolist() == out.tolist()
+    assert ends > 3
+    assert parts.size == batch.observations.shape[1]
+    assert (parts["deadwood"].of(batch.observations) > 0).any()
