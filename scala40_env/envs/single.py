@@ -28,9 +28,9 @@ class Scala40Env(gymnasium.Env[NDArray[Any], int]):
     Infos always have the same keys: ``action_mask``; ``seat``, the learner's; ``phase``; ``turn``, the turns of the
     episode that are over; ``round``, from 0; ``scores``, the points of the match by seat; ``stock``, its size;
     ``end``, how the last round ended, or ``None``; ``illegal_action``, the last action where it was one, or ``None``;
-    ``forced``, how many forced actions have been played.  At the end of the episode, and ``None`` before it: ``result`` (``"win"``,
-    ``"draw"``, ``"loss"``; ``None`` also where it was cut short), ``winners`` (seats), ``seed`` and ``game``, which
-    name its deals.
+    ``forced``, how many forced actions have been played.  At the end of the episode, and ``None`` before it:
+    ``result`` (``"win"``, ``"draw"``, ``"loss"``; ``None`` also where it was cut short), ``winners`` (seats), ``seed``
+    and ``game``, which name its deals.
 
     ``reset(seed=s)`` deals the game number 0 of a seed; without one the next game, and the very first time the game 0
     of a seed that nobody chose.  ``options={"game": k}`` deals the game number ``k`` instead.

@@ -22,9 +22,9 @@ class Scala40VectorEnv(gymnasium.vector.VectorEnv[NDArray[Any], NDArray[np.int64
     Infos are arrays with one entry a game, always with the same keys: ``action_mask``, ``int8``, shape ``(num_envs,
     num_actions)``, zeros where a game is over; ``seat``, the learners'; ``game``, the numbers of the deals;
     ``illegal_action``, the last actions where they were, or -1; ``forced``, how many forced actions have been played.
-    In a step in which episodes ended there are besides ``result``, 1 for a win, 0 a draw, -1 a loss, and 0 where it was cut short,
-    ``scores``, the totals by seat, ``_result`` and ``_scores``, which say where they hold; and under ``SAME_STEP``
-    ``final_obs`` and ``final_info`` with ``_final_obs`` and ``_final_info``, as Gymnasium has them.
+    In a step in which episodes ended there are besides ``result``, 1 for a win, -1 a loss, 0 a draw or where it was cut
+    short, ``scores``, the totals by seat, ``_result`` and ``_scores``, which say where they hold; and under
+    ``SAME_STEP`` ``final_obs`` and ``final_info`` with ``_final_obs`` and ``_final_info``, as Gymnasium has them.
 
     ``reset(seed=s)`` deals, in game ``i``, the numbers ``i``, ``i + num_envs`` ... of a seed; a list of seeds gives
     each game one of its own.  ``reset(options={"reset_mask": mask})`` begins those games alone.

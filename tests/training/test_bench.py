@@ -14,15 +14,13 @@ from training import bench
 
 
 def test_every_figure_is_there(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(bench, "_WARM", 1000)
     monkeypatch.setattr(bench, "_CHUNK", 1000)
     monkeypatch.setattr(bench, "_GREEDY_ROUNDS", 5)
     assert bench.main(["--seconds", "0.01", "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
-    assert len(figures["decisions_per_second"]) == len(bench.PLAYERS) * len(bench.BATCHES)
-    assert min(figures["decisions_per_second"].values()) > 0
-    assert min(figures["greedy_rounds_per_second"].values()) > 0
-    assert figures["pettingzoo_decisions_per_second"] > 0
+    batches = {f"decisions, {p} players, batch {n}" for p in bench.PLAYERS for n in bench.BATCHES}
+    assert batches < set(figures["per_second"])
+    assert min(figures["per_second"].values()) > 0
     assert figures["signature"] == signature()
 
 
