@@ -21,6 +21,7 @@ from agents.playout import (
     play_games,
 )
 from agents.registry import make
+from agents.rollouts import play_from
 from scala40_env.core.deal import decision_rng
 from scala40_env.core.game import Game
 from scala40_env.core.rules import Rules
@@ -62,6 +63,29 @@ def test_it_plays_the_game_that_python_steps(book: str):
         assert seats[i, :3, SEAT_POINTS].tolist() == game.row.points[:3].tolist()
         assert games[i, GAME_TURNS] == game.row.ended_turns
         assert games[i, GAME_ENDS + int(game.row.end)] == 1
+
+
+@pytest.mark.parametrize("book", BOOKS)
+def test_it_plays_on_from_any_row(book: str):
+    rules, agents = Rules.load(book), [make("greedy"), make("uniform")]
+    games, rng = [Game(rules, 2, seed=1, game=i) for i in range(12)], np.random.default_rng(0)
+    for i, game in enumerate(games):
+        for _ in range(9 * i):
+            if not game.is_over:
+                game.play(int(rng.choice(game.legal_actions())))
+    rows = np.concatenate([game.rows for game in games]).view(np.recarray)
+    salts = np.zeros(2, dtype=np.uint64)
+    bots = np.array([GREEDY, UNIFORM], dtype=np.int64)
+    seats, _ = play_from(PlayoutScratch(), rows, rules.vector(), bots, salts, seed=4, first=7)
+    for i, game in enumerate(games):
+        was_over, decision = game.is_over, 0
+        while not game.is_over:
+            draws = decision_rng(np.uint64(4), np.uint64(7 + i), game.seat, decision)
+            agent = agents[game.seat]
+            game.play(agent.act(game.redacted(game.seat), game.legal_actions(), rules, draws))
+            decision += 1
+        assert rows[i] == game.row
+        assert seats[i, :2, SEAT_POINTS].tolist() == ([0, 0] if was_over else game.row.points[:2].tolist())
 
 
 @pytest.mark.parametrize("book", BOOKS)
