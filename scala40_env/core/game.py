@@ -14,6 +14,7 @@ from scala40_env.core import actions, state
 from scala40_env.core.cards import MAX_SEATS, NO_KIND, ZERO
 from scala40_env.core.completion import MEMORY_WORDS, WORK_ROWS
 from scala40_env.core.deal import start_match
+from scala40_env.core.determinize import determinized
 from scala40_env.core.first_run import prepare
 from scala40_env.core.jit import inlined, kernel
 from scala40_env.core.legality import legal_actions
@@ -216,6 +217,13 @@ class Game:
         out = allocate(1)
         _redact(self.rows, seat, out)
         return out
+
+    def determinized(self, seat: int, rng: int) -> Game:
+        """A game that the seat cannot tell from this one, the cards hidden from it drawn from ``rng``.
+
+        Raises ``ValueError`` and ``RuntimeError`` as ``determinize.determinized`` does.
+        """
+        return Game.from_rows(self.rules, determinized(self.rows, self.rules, seat, rng))
 
     def copy(self) -> Game:
         """A game of its own in the same state."""
