@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scala40_env.core.game import IllegalActionError
 from scala40_env.core.reasons import why_not
 from scala40_env.envs.batch import Batch
-from scala40_env.envs.lanes import BEGIN, HOLD, NO_SEAT
+from scala40_env.envs.lanes import BEGIN, HOLD, NO_SEAT, NONE_REFUSED, first_refused
 from scala40_env.envs.memory import bytes_of
 from scala40_env.envs.observe import hidden_row, hidden_size
 from scala40_env.envs.options import ILLEGAL_ACTIONS, check_choice, check_penalty
@@ -127,21 +127,22 @@ class Learners:
                 nothing has changed.
         """
         batch = self.batch
-        commands = self._checked(actions, begin)
-        legal = batch.masks[self._range, np.maximum(commands, 0)] != 0
-        refused = np.flatnonzero(~legal & (commands >= 0))
-        acting = batch.learners.copy()
-        asked = commands.copy()
-        if len(refused):
+        commands = np.asarray(actions)
+        is_plain = begin is None and commands.shape == self._range.shape and commands.dtype == np.int64
+        refused = None
+        if not is_plain or first_refused(commands, batch.masks, False) != NONE_REFUSED:
+            commands = self._checked(commands, begin)
+            legal = batch.masks[self._range, np.maximum(commands, 0)] != 0
+            refused = np.flatnonzero(~legal & (commands >= 0))
+        self._acting = batch.learners.copy()
+        self.illegal[:] = -1
+        if refused is not None and len(refused):
             self._refuse(refused, commands)
-        self._acting = acting
         batch._run(commands)
         self._ask_opponents()
-        self.rewards = batch.rewards[self._range, acting]
+        self.rewards = batch.rewards[self._range, self._acting]
         self.terminated, self.truncated = batch.terminated.copy(), batch.truncated.copy()
-        self.illegal[:] = -1
-        if len(refused):
-            self.illegal[refused] = asked[refused]
+        if refused is not None and len(refused):
             self._charge(refused)
 
     def results(self) -> NDArray[np.int8]:
@@ -185,6 +186,7 @@ class Learners:
             game = int(refused[0])
             reason = why_not(batch.rows[game], batch.rules, int(commands[game]))
             raise IllegalActionError(f"game {game}, action {int(commands[game])}: {reason}")
+        self.illegal[refused] = commands[refused]
         commands[refused] = HOLD
         if self._policy == "terminate":
             batch.forfeit(refused)
