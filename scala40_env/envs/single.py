@@ -10,7 +10,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from scala40_env.core.game import Game
-from scala40_env.core.state import END_NAMES, PHASE_NAMES
+from scala40_env.core.state import END_NAMES, PHASE_NAMES, ROW
 from scala40_env.envs.learners import DTYPES, SHARED_OPTIONS, Learners, shown
 from scala40_env.envs.options import LARGEST_SEED, RENDER_MODES, check_choice, check_integer
 from scala40_env.envs.spaces import observation_box, scale_of, scaled_box
@@ -121,16 +121,17 @@ class Scala40Env(gymnasium.Env[NDArray[Any], int]):
         return shown(self._batch.observations, self._high)[0]
 
     def _info(self, ended: bool = False) -> dict[str, Any]:
-        batch, row = self._batch, self._batch.rows[0]
-        illegal, end = int(self._learners.illegal[0]), int(row.end)
+        batch = self._batch
+        row = batch.rows.view(ROW, np.ndarray)[0]  # the fields of a record are slow to ask for
+        illegal, end = int(self._learners.illegal[0]), int(row["end"])
         info: dict[str, Any] = {
             "action_mask": batch.masks[0].copy(),
             "seat": int(batch.learners[0]),
-            "phase": PHASE_NAMES[int(row.phase)],
-            "turn": int(row.match_turns),
+            "phase": PHASE_NAMES[int(row["phase"])],
+            "turn": int(row["match_turns"]),
             "round": int(row["round"]),
-            "scores": tuple(row.totals[: batch.players].tolist()),
-            "stock": int(row.stock_size),
+            "scores": tuple(row["totals"][: batch.players].tolist()),
+            "stock": int(row["stock_size"]),
             "end": END_NAMES[end] if end else None,
             "illegal_action": None if illegal < 0 else illegal,
             "forced": int(batch.forced[0]),
