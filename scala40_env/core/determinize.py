@@ -258,6 +258,32 @@ def _determinize_all(
     return 1
 
 
+@kernel
+def determinize_each(
+    rows: Any,
+    viewers: NDArray[np.int64],
+    R: NDArray[np.int64],
+    rng: np.uint64,
+    work: Any,
+    memory: NDArray[np.uint64],
+    legal: NDArray[np.int16],
+    out: Any,
+) -> int:
+    """A world for each row and its own viewer; a row whose viewer is negative is copied.
+
+    Returns 1, or what ``determinize`` said of the first row that has none.
+    """
+    for i in range(len(out)):
+        if viewers[i] < 0:
+            out[i] = rows[i]
+            continue
+        state = stream(rng, np.uint64(i), 0, _WORLDS_STREAM)
+        tries = determinize(rows[i], viewers[i], R, state, work, memory, legal, out[i : i + 1])
+        if tries <= 0:
+            return tries
+    return 1
+
+
 def determinized(rows: NDArray[Any], rules: Rules, viewer: int, rng: int, count: int = 1) -> NDArray[Any]:
     """Whole rows that agree with what a seat knows, each with hidden cards of its own; see ``determinize``.
 

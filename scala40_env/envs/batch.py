@@ -6,8 +6,6 @@ or hand the batch arrays of your own (``use``) and find everything there.
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -16,6 +14,7 @@ from numpy.typing import NDArray
 
 from scala40_env.core.actions import NUM_ACTIONS
 from scala40_env.core.deal import decision_rng
+from scala40_env.core.determinize import determinize_each
 from scala40_env.core.first_run import prepare
 from scala40_env.core.game import EPISODES, IllegalActionError, Scratch, num_actions, seed_word
 from scala40_env.core.reasons import why_not
@@ -26,6 +25,7 @@ from scala40_env.envs.derived import DERIVED_SIZE
 from scala40_env.envs.lanes import choose_uniformly
 from scala40_env.envs.memory import bytes_of
 from scala40_env.envs.observe import hidden_size, observation_size, shown_rules
+from scala40_env.envs.opponents import by_place, is_compiled, kernel_with_bots
 from scala40_env.envs.options import check_choice, check_integer
 from scala40_env.envs.rewards import REWARDS
 
@@ -165,19 +165,12 @@ class Batch:
         return check_integer("seat", seat, 0, self.players - 1, f", {' or '.join(map(repr, SEATINGS))}")
 
     def _seat_bots(self, opponents: Any) -> None:
-        """Look up who plays the other seats; the packages of the agents are asked only here."""
-        places = list(opponents) if isinstance(opponents, Sequence) and not isinstance(opponents, str) else [opponents]
-        if len(places) == 1:
-            places *= self.players - 1
-        if len(places) != self.players - 1:
-            raise ValueError(f"opponents: expected 1 or {self.players - 1}, got {len(places)}")
         self.bots = np.full((self.num_games, self.players), FROM_OUTSIDE, dtype=np.int64)
         self.salts = np.zeros((self.num_games, self.players), dtype=np.uint64)
-        for place, opponent in enumerate(places, start=1):
-            if opponent is None:
+        for place, agent in enumerate(by_place(opponents, self.players), start=1):
+            if agent is None:
                 continue
-            agent = importlib.import_module("agents.registry").make(opponent) if isinstance(opponent, str) else opponent
-            if not (hasattr(agent, "bot") and hasattr(agent, "salt")):
+            if not is_compiled(agent):
                 raise ValueError(f"opponents: {getattr(agent, 'name', agent)!r} is not a compiled bot")
             self.bots[:, place] = agent.bot
             self.salts[:, place] = agent.salt
@@ -217,7 +210,7 @@ class Batch:
         self._fixed = [(memory, bytes_of(scratch.work), scratch.seen, *rules) for scratch in scratches]
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
         self._edges = [self.num_games * k // self.threads for k in range(self.threads + 1)]
-        self._advance = at.advance if self.bots is None else importlib.import_module("agents.lanes").advance_with_bots
+        self._advance = at.advance if self.bots is None else kernel_with_bots()
         self._gather()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -325,6 +318,21 @@ class Batch:
         """The rows as the seats to act may know them: a new record array.  What agents are given."""
         out = allocate(self.num_games)
         at.redact_lanes(self._fixed[0][0], self.seats, bytes_of(out))
+        return out
+
+    def determinized(self, rng: int) -> NDArray[Any]:
+        """Whole rows that the seats to act cannot tell from those of the batch, what is hidden from them dealt anew.
+
+        Args:
+            rng: where the cards are drawn from, 0 ... 2**64 - 1.
+
+        Returns:
+            A new record array; see ``core.determinize``.  The row of a game that is over is copied.
+        """
+        word, out, scratch = seed_word(rng, "rng"), allocate(self.num_games), Scratch()
+        legal = np.zeros(NUM_ACTIONS, dtype=np.int16)
+        viewers = self.seats.copy()
+        determinize_each(self.rows, viewers, self.rules.vector(), word, scratch.work, scratch.seen, legal, out)
         return out
 
     @property

@@ -7,9 +7,7 @@ has been paid since the one before.
 
 from __future__ import annotations
 
-import importlib
 import secrets
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,10 +15,12 @@ from numpy.typing import NDArray
 
 from scala40_env.core.game import IllegalActionError
 from scala40_env.core.reasons import why_not
+from scala40_env.core.rules import Rules
 from scala40_env.envs.batch import Batch
 from scala40_env.envs.lanes import BEGIN, HOLD, NO_SEAT, NONE_REFUSED, first_refused
 from scala40_env.envs.memory import bytes_of
 from scala40_env.envs.observe import hidden_row, hidden_size
+from scala40_env.envs.opponents import by_place, is_compiled
 from scala40_env.envs.options import ILLEGAL_ACTIONS, check_choice, check_penalty
 from scala40_env.envs.rewards import forfeit_rewards
 
@@ -74,9 +74,12 @@ class Learners:
     ) -> None:
         check_choice("illegal_action", illegal_action, ILLEGAL_ACTIONS)
         check_penalty(illegal_penalty)
-        if opponents is None:
+        Rules.of(rules).check_players(players)
+        places = by_place(opponents, players)
+        if None in places:
             raise ValueError("opponents: expected agents, got None")
-        self._asked, inside = _sort_opponents(opponents, players)
+        self._asked = {place: agent for place, agent in enumerate(places, start=1) if not is_compiled(agent)}
+        inside = [agent if is_compiled(agent) else None for agent in places]
         self.batch = Batch(
             rules,
             players,
@@ -221,24 +224,6 @@ class Learners:
         if action not in legal:
             raise IllegalActionError(f"opponent {agent.name!r}: action {action} is not legal")
         return action
-
-
-def _sort_opponents(opponents: Any, players: int) -> tuple[dict[int, Any], list[Any]]:
-    """The agents that are asked from Python, by place, and what the batch is told: a bot a place, or ``None``."""
-    names = list(opponents) if isinstance(opponents, Sequence) and not isinstance(opponents, str) else [opponents]
-    if len(names) == 1:
-        names *= players - 1
-    make = importlib.import_module("agents.registry").make if any(isinstance(name, str) for name in names) else None
-    asked, inside = {}, []
-    for place, name in enumerate(names, start=1):
-        agent = make(name) if make is not None and isinstance(name, str) else name
-        compiled = hasattr(agent, "bot") and hasattr(agent, "salt")
-        if not compiled:
-            if not callable(getattr(agent, "act", None)):
-                raise ValueError(f"opponents: expected the name of an agent, or an agent, got {name!r}")
-            asked[place] = agent
-        inside.append(agent if compiled else None)
-    return asked, inside
 
 
 def shown(observations: NDArray[np.uint8], high: NDArray[np.float32] | None) -> NDArray[Any]:

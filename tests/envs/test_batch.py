@@ -243,6 +243,22 @@ def test_redacted_rows_are_those_of_the_engine():
         assert rows[i].seed == 0
 
 
+def test_determinized_rows_look_the_same_to_the_seats_to_act():
+    batch = Batch("international", 3, 40, seed=4)
+    for step in range(60):
+        batch.step(batch.legal[np.arange(40), step % batch.counts])
+    worlds, seen = Batch("international", 3, 40, seed=4), batch.redacted()
+    worlds.rows[:] = batch.determinized(9)
+    worlds.look()
+    assert np.array_equal(worlds.redacted(), seen)
+    assert np.array_equal(worlds.masks, batch.masks)
+    assert np.array_equal(worlds.observations, batch.observations)
+    assert (worlds.rows.stock != batch.rows.stock).any(axis=1).all()
+    assert np.array_equal(batch.determinized(9), batch.determinized(9))
+    with pytest.raises(ValueError, match=r"^rng: expected an integer from 0"):
+        batch.determinized(-1)
+
+
 def test_the_hidden_part_is_what_the_viewer_does_not_see():
     batch = Batch("standard", 3, 2, seed=4, hidden=True)
     for _ in range(25):

@@ -241,8 +241,8 @@ def test_an_opponent_that_plays_what_is_not_legal_is_named():
     ("options", "words"),
     [
         ({"opponents": "gready"}, "agent: there is no agent 'gready'"),
-        ({"opponents": []}, "opponents: expected 1 or 1, got 0"),
-        ({"opponents": ["greedy", "greedy"]}, "opponents: expected 1 or 1, got 2"),
+        ({"opponents": []}, "opponents: expected 1, got 0"),
+        ({"opponents": ["greedy", "greedy"]}, "opponents: expected 1, got 2"),
         ({"opponents": None}, "opponents: expected agents, got None"),
         ({"opponents": 3}, "opponents: expected the name of an agent, or an agent, got 3"),
         ({"seat": 2}, "seat: expected an integer from 0 to 1, 'rotate' or 'random', got 2"),
