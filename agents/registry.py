@@ -17,6 +17,7 @@ from agents.base import Agent, AgentError
 
 _AGENTS = {
     "greedy": "agents.greedy:Greedy",
+    "pimc": "agents.pimc:Pimc",
     "uniform": "agents.uniform:Uniform",
 }
 _BOOLEANS = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
