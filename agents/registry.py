@@ -17,6 +17,7 @@ from agents.base import Agent, AgentError
 
 _AGENTS = {
     "greedy": "agents.greedy:Greedy",
+    "ismcts": "agents.ismcts:Ismcts",
     "pimc": "agents.pimc:Pimc",
     "uniform": "agents.uniform:Uniform",
 }
