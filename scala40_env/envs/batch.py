@@ -87,7 +87,7 @@ class Batch:
         hidden: where asked for, what the seat to act does not see, for a critic and never for a player: ``uint8``,
             shape ``(num_games, hidden size)``; see ``observe.hidden_part``.
         bots, salts: with opponents, the number of the bot by game and place after the learner, or ``FROM_OUTSIDE``,
-            and its salt; shapes ``(num_games, players)``.  They may be changed between steps.
+            and its salt; shapes ``(num_games, players)``.  They may be changed between steps.  With ``bots``, by seat.
 
     Args:
         rules: rules, the name of a rulebook, or flags by name.
@@ -102,6 +102,8 @@ class Batch:
         opponents: who sits after the learner, in the order of play: compiled bots by name (``"greedy"``) or as
             agents, or ``None`` for a seat that is played from outside; one for all, or ``players - 1``.
         seat: the learner's: a number, ``"rotate"`` or ``"random"``; only with opponents.
+        bots: instead of opponents, the numbers of the compiled bots by game and seat, or ``FROM_OUTSIDE``, shape
+            ``(num_games, players)``: for self-play in which some seats of some games are theirs.  There is no learner.
         derived: whether observations end with the derived part, what a player would work out; see ``derived``.
         hidden: whether to write ``hidden``.
         threads: how many threads share a step; the games are the same.  It pays from about a thousand games on.
@@ -125,6 +127,7 @@ class Batch:
         play_forced: bool = False,
         opponents: Any = None,
         seat: int | str = 0,
+        bots: NDArray[np.int64] | None = None,
         derived: bool = False,
         hidden: bool = False,
         threads: int = 1,
@@ -154,6 +157,9 @@ class Batch:
         self.salts: NDArray[np.uint64] | None = None
         if opponents is not None:
             self._seat_bots(opponents)
+        elif bots is not None:
+            self.bots = self._checked_bots(bots)
+            self.salts = np.zeros((self.num_games, self.players), dtype=np.uint64)
         prepare()
         self._allocate()
         self.reset(seed)
@@ -174,6 +180,14 @@ class Batch:
                 raise ValueError(f"opponents: {getattr(agent, 'name', agent)!r} is not a compiled bot")
             self.bots[:, place] = agent.bot
             self.salts[:, place] = agent.salt
+
+    def _checked_bots(self, bots: NDArray[np.int64]) -> NDArray[np.int64]:
+        made, shape = np.array(bots), (self.num_games, self.players)
+        if made.shape != shape or made.dtype.kind not in "iu":
+            raise ValueError(f"bots: expected integers of shape {shape}, got {made.dtype} of shape {made.shape}")
+        if (made >= 0).all(axis=1).any():
+            raise ValueError("bots: expected a seat in each game that is played from outside")
+        return made.astype(np.int64)
 
     def _allocate(self) -> None:
         n, seats = self.num_games, self.players

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from agents.base import GREEDY
 from scala40_env import scala40_v0
 from scala40_env.core.game import Game, IllegalActionError
 from scala40_env.core.rules import RulesError
@@ -298,3 +299,25 @@ def test_the_derived_part_follows_the_plain_one_also_at_the_end():
     assert ends > 3
     assert parts.size == batch.observations.shape[1]
     assert (parts["deadwood"].of(batch.observations) > 0).any()
+
+
+def test_bots_may_have_seats_of_some_games():
+    bots = np.array([[-1, -1], [-1, GREEDY], [GREEDY, -1]])
+    batch, plain = Batch("standard", 2, 3, seed=6, bots=bots), Batch("standard", 2, 3, seed=6)
+    rng, sums, ended = np.random.default_rng(0), np.zeros((3, 2)), np.zeros(3, dtype=np.int64)
+    for _ in range(400):
+        assert batch.seats[1] == 0
+        assert batch.seats[2] == 1
+        assert np.array_equal(batch.rows[0], plain.rows[0])
+        chosen = batch.legal[np.arange(3), rng.integers(batch.counts)]
+        batch.step(chosen)
+        plain.step(np.array([chosen[0], *plain.legal[1:, 0]]))
+        sums += batch.rewards
+        for i in np.flatnonzero(batch.ended):
+            assert sums[i] == pytest.approx(-batch.points[i] / 100)
+            assert batch.left[i].all()
+            sums[i], ended[i] = 0.0, ended[i] + 1
+    assert (ended > 1).all()
+    for wrong, words in (([[0, 0]] * 3, "bots: expected a seat"), ([[0.5, -1]] * 3, "bots: expected integers")):
+        with pytest.raises(ValueError, match="^" + words):
+            Batch("standard", 2, 3, bots=np.array(wrong))
