@@ -1,0 +1,87 @@
+"""A trained policy at the table: ``policy:path=FILE``, a forward pass in NumPy, no PyTorch needed.
+
+``policy:default`` and ``policy:FILE`` are short for it.  It plays what its card says, and refuses other rules, other
+numbers of players and other versions of the observation.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.base import AgentError
+from agents.pimc import rng_of_decision
+from agents.weights import load
+from scala40_env.core.rules import Rules
+from scala40_env.envs.derived import DERIVE_WORDS, derive_row
+from scala40_env.envs.memory import bytes_of
+from scala40_env.envs.observation import layout, observation_size, observe_row, shown_rules
+from scala40_env.envs.spaces import scale_of
+
+DEFAULT = Path(__file__).parent / "trained" / "default.safetensors"
+
+
+class Policy:
+    """Plays by the weights of a file.
+
+    Args:
+        path: the file, or ``default`` for the policy that comes with the agents.
+        temperature: 0: the likeliest action; above it, drawn from the policy, flattened by it.
+    """
+
+    def __init__(self, path: str = "default", temperature: float = 0.0) -> None:
+        if not 0 <= temperature < 1e6:
+            raise AgentError(f"temperature: expected a number from 0 to 1000000, got {temperature}")
+        file = DEFAULT if path == "default" else Path(path)
+        self._arrays, self.card = load(file)
+        self.name = f"policy({path if path == 'default' else file.stem})"
+        self._temperature = temperature
+        self._rules = Rules.from_mapping(self.card.rules)
+        self._shown = shown_rules(self._rules)
+        self._vector = self._rules.vector()
+        players, derived = self.card.players, self.card.derived
+        self._plain = observation_size(players)
+        self._size = layout(self._rules, players, derived=derived).size
+        self._scale = scale_of(self._rules, players, derived=derived)
+        self._memory = np.zeros(DERIVE_WORDS, dtype=np.uint64)
+
+    def act(self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: int | None = None) -> int:
+        """The likeliest legal action, or one drawn; see ``Agent.act``."""
+        if len(legal) == 1:
+            return int(legal[0])
+        logits = self.logits(rows, legal, rules)
+        if self._temperature > 0:
+            draws = np.random.default_rng(rng_of_decision(rows, rng))
+            logits = logits / self._temperature + draws.gumbel(size=len(logits))
+        return int(legal[int(np.argmax(logits))])
+
+    def logits(self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules) -> NDArray[np.float32]:
+        """The logits of the legal actions: ``float32``, as many as there are.
+
+        Raises:
+            AgentError: the game is of other rules, or for another number of players, than the weights are.
+        """
+        self._check(rules, int(rows[0].num_seats))
+        out = np.zeros(self._size, dtype=np.uint8)
+        memory, viewer = bytes_of(rows), int(rows[0].seat)
+        observe_row(memory, self._vector, self._shown, 0, viewer, out[: self._plain])
+        if self.card.derived:
+            derive_row(memory, self._vector, 0, viewer, self._memory, out[self._plain :])
+        hidden = out / self._scale
+        last = len(self.card.hidden)
+        for i in range(last):
+            hidden = np.maximum(self._arrays[f"actor.{i}.weight"] @ hidden + self._arrays[f"actor.{i}.bias"], 0)
+        head, bias = self._arrays[f"actor.{last}.weight"], self._arrays[f"actor.{last}.bias"]
+        return head[legal] @ hidden + bias[legal]
+
+    def _check(self, rules: Rules, players: int) -> None:
+        if players != self.card.players:
+            raise AgentError(f"{self.name}: trained for {self.card.players} players, not {players}")
+        if rules is not self._rules and rules != self._rules:
+            mine, theirs = self._rules.to_mapping(), rules.to_mapping()
+            flag = next(name for name in mine if mine[name] != theirs[name])
+            raise AgentError(f"{self.name}: trained with {flag} = {mine[flag]!r}, not {theirs[flag]!r}")
+        self._rules = rules

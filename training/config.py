@@ -1,0 +1,136 @@
+"""Settings of a training run: a typed record over TOML; an unknown key or a wrong type is refused with its path."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+
+class ConfigError(ValueError):
+    """Settings that cannot be; the message is one line and names the key."""
+
+
+class Opponents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Who plays the other seats, as shares of the games that sum to 1."""
+
+    current: float = 0.7
+    """The policy as it is: then every seat learns."""
+    snapshots: float = 0.15
+    """Frozen policies of earlier in the run."""
+    bots: float = 0.15
+    """The bots in ``names``."""
+    names: tuple[str, ...] = ("greedy",)
+    sampling: str = "uniform"
+    """How snapshots are drawn: ``"uniform"``, or ``"prioritised"`` by how often they win."""
+    pool: int = 10
+    """How many snapshots are kept at most."""
+    every: int = 20
+    """Updates between two snapshots."""
+
+
+class PPO(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Settings of ``training.ppo``."""
+
+    rules: str = "standard"
+    players: int = 2
+    seed: int = 0
+    decisions: int = 20_000_000
+    """Decisions of learning seats after which the run ends."""
+    minutes: float = 0.0
+    """Minutes after which it ends; 0: no limit.  A run with a limit is not repeatable to the bit."""
+    games: int = 256
+    steps: int = 64
+    """Steps of each game between two updates."""
+    epochs: int = 2
+    minibatch: int = 2048
+    learning_rate: float = 5e-4
+    learning_rate_end: float = 1e-4
+    clip: float = 0.2
+    gamma: float = 1.0
+    gae_lambda: float = 0.95
+    entropy: float = 0.02
+    entropy_end: float = 0.003
+    value_weight: float = 0.5
+    max_grad_norm: float = 0.5
+    hidden: tuple[int, ...] = (256, 256)
+    derived: bool = True
+    privileged: bool = True
+    """Whether the critic sees the hidden cards."""
+    reward: str = "zero_sum"
+    shaping: float = 0.0
+    """Weight of the potential -deadwood / 100: it changes no optimal policy (Ng, Harada and Russell, 1999)."""
+    threads: int = 1
+    """Of PyTorch; equal numbers give equal weights."""
+    evaluate_every: int = 50
+    """Updates between two evaluations."""
+    evaluate_deals: int = 500
+    """Validation deals, each played from both sides."""
+    anchors: tuple[str, ...] = ("greedy",)
+    """Compiled bots that it is measured against; the first decides which weights are best."""
+    warm_start: str = ""
+    """Weights to begin with."""
+    opponents: Opponents = Opponents()
+
+
+def load(kind: type[PPO], path: Path | None, changes: list[str]) -> PPO:
+    """Settings from a TOML file, then ``key=value`` changes, keys with dots for what lies deeper.
+
+    Raises:
+        ConfigError: a file that cannot be read, an unknown key, or a value of a wrong type, named with its path.
+    """
+    data: dict[str, Any] = {}
+    if path is not None:
+        try:
+            data = msgspec.toml.decode(path.read_bytes())
+        except OSError as error:
+            raise ConfigError(f"{path}: {error.strerror}") from None
+        except (msgspec.DecodeError, ValueError) as error:
+            raise ConfigError(f"{path}: {' '.join(str(error).split())}") from None
+    for change in changes:
+        _change(data, change)
+    try:
+        made = msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"config: {' '.join(str(error).split())}") from None
+    check(made)
+    return made
+
+
+def _change(data: dict[str, Any], change: str) -> None:
+    key, equals, text = change.partition("=")
+    if not equals or not key.strip():
+        raise ConfigError(f"--set: expected key=value, got {change!r}")
+    *path, last = key.strip().split(".")
+    for name in path:
+        data = data.setdefault(name, {})
+        if not isinstance(data, dict):
+            raise ConfigError(f"--set: {name!r} in {key.strip()!r} is not a table")
+    try:
+        data[last] = msgspec.toml.decode(f"value = {text}")["value"]
+    except (msgspec.DecodeError, ValueError):
+        data[last] = text.strip()
+
+
+def check(config: PPO) -> None:
+    """Raise ``ConfigError`` for numbers that make no sense."""
+    least = {"decisions": 1, "games": 4, "steps": 2, "epochs": 1, "minibatch": 1, "threads": 1, "evaluate_deals": 2}
+    least |= {"evaluate_every": 1}
+    for name, low in least.items():
+        if getattr(config, name) < low:
+            raise ConfigError(f"config: {name}: expected at least {low}, got {getattr(config, name)}")
+    for name in ("learning_rate", "clip", "max_grad_norm"):
+        if not 0 < getattr(config, name) < 1e6:
+            raise ConfigError(f"config: {name}: expected a number above 0, got {getattr(config, name)}")
+    for name in ("gamma", "gae_lambda"):
+        if not 0 <= getattr(config, name) <= 1:
+            raise ConfigError(f"config: {name}: expected a number from 0 to 1, got {getattr(config, name)}")
+    shares = config.opponents
+    total = shares.current + shares.snapshots + shares.bots
+    if min(shares.current, shares.snapshots, shares.bots) < 0 or abs(total - 1) > 1e-9:
+        raise ConfigError(f"config: opponents: expected shares of 0 or more that sum to 1, got {total:g}")
+    if shares.sampling not in ("uniform", "prioritised"):
+        raise ConfigError(f"config: opponents.sampling: expected 'uniform' or 'prioritised', got {shares.sampling!r}")
+    if not config.hidden or min(config.hidden) < 1:
+        raise ConfigError(f"config: hidden: expected widths of 1 or more, got {list(config.hidden)}")
