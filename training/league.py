@@ -52,6 +52,24 @@ class League:
         """The games in which frozen policies play."""
         return np.arange(self.config.games - self._with_snapshots, self.config.games)
 
+    @property
+    def models(self) -> list[Any]:
+        """The frozen policies."""
+        return self._models
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """What the league goes on from, besides the frozen policies themselves."""
+        return {"owners": self.owners.copy(), "won": self.won.copy(), "played": self.played.copy()}
+
+    def set_state(self, state: dict[str, NDArray[Any]], actors: list[Any]) -> None:
+        """Go on from what ``state`` returned, with the weights of the frozen policies."""
+        self.owners[:], self.won, self.played = state["owners"], state["won"].copy(), state["played"].copy()
+        self._models = []
+        for actor in actors:
+            model = self._new_model()
+            model.actor.load_state_dict(actor)
+            self._models.append(model)
+
     def model(self, number: int) -> Any:
         """The frozen policy of a number, from 1."""
         return self._models[number - 1]

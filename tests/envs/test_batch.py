@@ -321,3 +321,19 @@ def test_bots_may_have_seats_of_some_games():
     for wrong, words in (([[0, 0]] * 3, "bots: expected a seat"), ([[0.5, -1]] * 3, "bots: expected integers")):
         with pytest.raises(ValueError, match="^" + words):
             Batch("standard", 2, 3, bots=np.array(wrong))
+
+
+def test_a_saved_state_goes_on_alike():
+    options = {"seed": 3, "episode": "match", "bots": np.array([[-1, -1], [-1, GREEDY]]), "derived": True}
+    batch, other = Batch("standard", 2, 2, **options), Batch("standard", 2, 2, **{**options, "seed": 9})
+    _trace(batch, 50)
+    _trace(other, 20)
+    saved = batch.get_state()
+    theirs = _trace(batch, 60)
+    other.set_state(saved)
+    assert _trace(other, 60) == theirs
+    before = other.rows.tobytes()
+    for name, wrong in (("rows", saved["rows"][:-1]), ("_lanes", None), ("options", saved["options"] + 1)):
+        with pytest.raises(ValueError, match=f"^state.{name}: "):
+            other.set_state({**saved, name: wrong})
+    assert other.rows.tobytes() == before
