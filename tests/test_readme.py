@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from scala40_env.cli.answers import legal
 from scala40_env.core.rules import FLAGS, Rules
 
 README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
@@ -34,6 +35,14 @@ def rulebook_rows() -> list[str]:
 def test_the_table_of_rulebooks_is_that_of_the_files() -> None:
     head = f"| flag | {' | '.join(f'`{name}`' for name in NAMES)} |\n"
     assert "\n".join([f"{head}|{'---|' * (len(NAMES) + 1)}", *rulebook_rows()]) + "\n\n" in README
+
+
+def test_the_position_is_one() -> None:
+    (example,) = re.findall(r"```json\n(.*?)```", README, re.DOTALL)
+    texts = legal(json.loads(example))["legal"]
+    assert "lay 7H 7D JK=7C" in texts
+    assert "off 7D @0" in texts
+    assert "discard 2S" in texts
 
 
 def test_the_examples_run() -> None:

@@ -19,7 +19,7 @@ from rich.console import Console
 
 from agents.base import Agent
 from agents.registry import names
-from scala40_env.cli import BAD_INPUT, Parser
+from scala40_env.cli import BAD_INPUT, Parser, streams
 from scala40_env.cli.games import seed_argument
 from scala40_env.cli.positions import rules_argument
 from scala40_env.cli.streams import CommandError
@@ -171,8 +171,7 @@ def main(argv: Sequence[str]) -> int:
 
 def console() -> Console:
     """Where tables are printed: as wide as the terminal, or 120 columns where there is none."""
-    made = Console(highlight=False, markup=False)
-    return made if made.is_terminal else Console(highlight=False, markup=False, width=120)
+    return streams.console(120)
 
 
 if __name__ == "__main__":

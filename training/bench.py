@@ -21,7 +21,10 @@ from rich.table import Table
 from agents.base import GREEDY
 from agents.playout import PlayoutScratch, play_games
 from scala40_env.cli import Parser
+from scala40_env.cli.positions import rules_argument
+from scala40_env.cli.streams import CommandError
 from scala40_env.core.rules import Rules
+from scala40_env.core.rules_json import read_rules
 from scala40_env.core.signature import signature
 from scala40_env.envs.batch import Batch, choose_uniformly
 from scala40_env.envs.learners import Learners
@@ -46,7 +49,7 @@ def main(argv: Sequence[str]) -> int:
         prog="scala40 bench",
         description="How fast the engine is on one core, mask and observation included, under uniform play.",
     )
-    parser.add_argument("--rules", default="standard", help="a rulebook (standard)")
+    parser.add_argument("--rules", default="standard", help="a rulebook, or JSON with flags, or its file (standard)")
     parser.add_argument("--seconds", type=float, default=2.0, help="for each figure (2)")
     parser.add_argument("--peers", action="store_true", help="measure OpenSpiel and RLCard too, if installed")
     parser.add_argument("--json", action="store_true", help="one JSON object")
@@ -54,8 +57,8 @@ def main(argv: Sequence[str]) -> int:
     try:
         if not 0 < args.seconds <= 600:
             raise ValueError(f"--seconds: expected a number above 0, up to 600, got {args.seconds}")
-        figures = measure(Rules.load(args.rules), args.seconds, peers=args.peers)
-    except ValueError as error:
+        figures = measure(read_rules(rules_argument(args.rules)), args.seconds, peers=args.peers)
+    except (CommandError, OSError, ValueError) as error:
         return complain("scala40 bench", error)
     if args.json:
         print(msgspec.json.encode(figures).decode())

@@ -79,18 +79,47 @@ class Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if not _prepare_streams():
+        return BAD_INPUT
     try:
         status = _run(words)
+    except BrokenPipeError:
+        status = BROKEN_PIPE
+    except OSError as error:
+        status = _complain_of(f"scala40 {words[0]}" if words else "scala40", error)
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    except SystemExit as done:
+        status = done.code if isinstance(done.code, int) else 0 if done.code is None else BAD_INPUT
+    return _flush(status)
+
+
+def _prepare_streams() -> bool:
+    """See that there is an output, and that it can write any text; whether there is one."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115  as long as the process
+    if sys.stdout is None:
+        _complain("scala40: standard output: it is closed")
+        return False
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    return True
+
+
+def _flush(status: int) -> int:
+    """Write what is still buffered; returns the exit status, which is another one where that fails."""
+    try:
         sys.stdout.flush()
         return status
     except BrokenPipeError:
-        # Nobody reads any more.  What is still buffered must not be written when Python ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except SystemExit as done:
-        return done.code if isinstance(done.code, int) else 0 if done.code is None else BAD_INPUT
+        status = BROKEN_PIPE
+    except OSError as error:
+        if status != BAD_INPUT:  # else it has been said why
+            status = _complain_of("scala40: standard output", error)
+    # What is still buffered must not be written when Python ends.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return status
 
 
 def _run(words: list[str]) -> int:
@@ -125,10 +154,9 @@ def _run_command(name: str, command: Command, rest: list[str]) -> int:
     except CommandError as error:
         _complain(f"scala40 {name}: {error}")
         return error.status
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        _complain(f"scala40 {name}: {where}{error.strerror or error}")
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        _complain(f"scala40 {name}: the input is nested too deeply")
+    except ValueError as error:
         _complain(f"scala40 {name}: {error}")
     return BAD_INPUT
 
@@ -181,7 +209,17 @@ def _version() -> str:
         return "(not installed)"
 
 
+def _complain_of(prefix: str, error: OSError) -> int:
+    """One line about what the system refuses; returns the exit status."""
+    where = f"{error.filename}: " if error.filename else ""
+    _complain(f"{prefix}: {where}{error.strerror or error}")
+    return BAD_INPUT
+
+
 def _complain(message: str) -> None:
     """One line on standard error, whatever the message is made of."""
     line = " ".join(message.split())[:1000]
-    print(line.encode("ascii", "backslashreplace").decode(), file=sys.stderr)
+    try:
+        print(line.encode("ascii", "backslashreplace").decode(), file=sys.stderr, flush=True)
+    except OSError:
+        pass  # nobody can be told

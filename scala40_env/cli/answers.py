@@ -9,9 +9,10 @@ from scala40_env.core.cards import MAX_SEATS
 from scala40_env.core.first_run import prepare
 from scala40_env.core.game import Game
 from scala40_env.core.json_fields import members_of, read_flag, read_integer, read_list, read_mapping
-from scala40_env.core.notation import NoSuchPlayError, NotationError, format_action, parse_choices, shown
+from scala40_env.core.notation import NoSuchPlayError, NotationError, format_action, parse_choices
 from scala40_env.core.position import position_from_json, position_to_json
 from scala40_env.core.position_writer import plain
+from scala40_env.core.quoting import shown
 from scala40_env.core.reasons import why_not
 from scala40_env.core.rules import MATCH_ELIMINATION, R_MATCH_MODE, R_TIE, TIE_EXTRA_HAND
 from scala40_env.core.rules_json import read_rules
@@ -30,7 +31,20 @@ def game_of(position: object) -> Game:
     """The game that stands as a position says."""
     rules, rows = position_from_json(position)
     prepare()
-    return Game.from_rows(rules, rows)
+    game = Game.from_rows(rules, rows)
+    if not game.is_over and len(game.legal_actions()) == 0:
+        raise NotationError(_why_nothing_is_legal(game))
+    return game
+
+
+def _why_nothing_is_legal(game: Game) -> str:
+    """What is wrong with a position in which the seat to act has no action: play never comes to one."""
+    seat = game.seat
+    if game.phase == PLAY and game.row.hand_size[seat] == 0:
+        return f"hands[{seat}]: no cards, so the round would be over"
+    if game.phase == PLAY:
+        return f"turn: seat {seat} has no legal action, and no turn comes to that"
+    return f"stock: seat {seat} can neither draw a card nor take the upcard, so the round would be over"
 
 
 # --- legal, explain, apply -----------------------------------------------------------------------------------------
@@ -140,6 +154,8 @@ def standings(rules: object, totals: object) -> dict[str, Any]:
         for seat, total in enumerate(read_list(totals, "totals", MAX_SEATS))
     ]
     made.check_players(len(points))
+    if made.match_mode == "single_hand":
+        raise NotationError("rules.match_mode: under single_hand the seat that goes out wins, which no totals tell")
     rows = blank()
     row, everybody = rows[0], (1 << len(points)) - 1
     row.num_seats, row.in_match, row.in_round = len(points), everybody, everybody
@@ -199,6 +215,8 @@ def answer(request: object) -> dict[str, Any]:
 
 
 def _only_action(request: Mapping[str, Any]) -> object:
+    if "action" in request and "actions" in request:
+        raise NotationError("action: give action or actions, not both")
     if "action" in request:
         return request["action"]
     texts: Sequence[Any] = read_list(request.get("actions", ()), "actions", 1)

@@ -6,22 +6,33 @@ import argparse
 import importlib
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from scala40_env.cli.positions import rules_argument
-from scala40_env.cli.streams import CommandError, print_json
-from scala40_env.core.game import Game
+from scala40_env.cli.streams import (
+    LONGEST_RECORD,
+    CommandError,
+    check_appendable,
+    print_json,
+    read_lines,
+    standard_input,
+)
+from scala40_env.core.deal import decision_rng
+from scala40_env.core.game import Game, action_number
 from scala40_env.core.notation import format_action
+from scala40_env.core.quoting import brief
+from scala40_env.core.reasons import why_not
 from scala40_env.core.rules_json import read_rules
 from scala40_env.replay.record import encode, make_record, read_records, states, verify
 from scala40_env.replay.render import render_text
 
 MAX_SEED = (1 << 64) - 1
 _PROGRESS_AFTER = 2.0
+_LONGEST_DELAY = 60.0
 
 
 def seed_argument(text: str) -> int:
@@ -41,8 +52,12 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
 
 def run_replay(args: argparse.Namespace) -> int:
     """Play every record again and check each action and each result."""
+    if args.show is not None and args.json:
+        raise CommandError("--json: not together with --show, which prints text")
+    if args.viewer is not None and args.show is None:
+        raise CommandError("--viewer: it needs --show, the game to look at")
     if args.file == "-":
-        return _replay(sys.stdin.buffer, args)
+        return _replay(standard_input(), args)
     with Path(args.file).open("rb") as lines:
         return _replay(lines, args)
 
@@ -50,7 +65,7 @@ def run_replay(args: argparse.Namespace) -> int:
 def _replay(lines: Any, args: argparse.Namespace) -> int:
     records = actions = 0
     began = time.monotonic()
-    for number, record in read_records(lines):
+    for number, record in read_records(_record_lines(lines)):
         verify(record, number)
         records, actions = records + 1, actions + len(record.actions)
         if number == args.show:
@@ -68,6 +83,13 @@ def _replay(lines: Any, args: argparse.Namespace) -> int:
     else:
         print(f"{records} records, {actions} actions: every action is legal and every result comes out")
     return 0
+
+
+def _record_lines(lines: Any) -> Iterator[bytes]:
+    for number, line in enumerate(read_lines(lines, LONGEST_RECORD), start=1):
+        if len(line) > LONGEST_RECORD:
+            raise CommandError(f"line {number}: it is longer than {LONGEST_RECORD} bytes")
+        yield line
 
 
 def add_watch(parser: argparse.ArgumentParser) -> None:
@@ -88,11 +110,15 @@ def run_watch(args: argparse.Namespace) -> int:
     rules = read_rules(rules_argument(args.rules))
     rules.check_players(len(names))
     _check_viewer(args.viewer, len(names))
-    make, decision_rng = _agents_library()
+    if not 0.0 <= args.delay <= _LONGEST_DELAY:
+        raise CommandError(f"--delay: expected a number from 0 to {_LONGEST_DELAY:g}, got {args.delay}")
+    if args.record:
+        check_appendable(args.record, "--record")
+    make = _agents_library()
     agents = [make(name) for name in names]
     game = Game(rules, len(names), seed=args.seed, game=args.game, episode=args.episode)
     print(f"seats: {', '.join(f'{seat} {name}' for seat, name in enumerate(names))}\n")
-    actions = _play(game, agents, args, decision_rng)
+    actions = _play(game, agents, names, args)
     if args.record:
         record = make_record(
             rules, len(names), actions, seed=args.seed, game=args.game, episode=args.episode, agents=names
@@ -102,29 +128,39 @@ def run_watch(args: argparse.Namespace) -> int:
     return 0
 
 
-def _play(game: Game, agents: Sequence[Any], args: argparse.Namespace, decision_rng: Any) -> list[int]:
+def _play(game: Game, agents: Sequence[Any], names: Sequence[str], args: argparse.Namespace) -> list[int]:
     """Play the game out, showing each state; the actions."""
     actions: list[int] = []
     while not game.is_over:
-        rng = np.uint64(decision_rng(game.row.seed, game.row.game, game.seat, len(actions)))
-        choice = agents[game.seat].act(game.redacted(game.seat), game.legal_actions(), game.rules, rng)
-        _show(game, int(choice), args.viewer)
-        time.sleep(max(0.0, min(args.delay, 60.0)))
-        actions.append(int(choice))
-        game.play(int(choice))
+        rng = int(decision_rng(np.uint64(game.row.seed), np.uint64(game.row.game), game.seat, len(actions)))
+        choice = _ask(game, agents[game.seat], names[game.seat], rng)
+        _show(game, choice, args.viewer)
+        time.sleep(args.delay)
+        actions.append(choice)
+        game.play(choice)
     _show(game, None, args.viewer)
     return actions
 
 
-def _agents_library() -> tuple[Any, Any]:
+def _ask(game: Game, agent: Any, name: str, rng: int) -> int:
+    """What an agent does; ``CommandError``, which names it, where that is no legal action."""
+    where = f"agent {name!r} on seat {game.seat}"
+    try:
+        choice = action_number(agent.act(game.redacted(game.seat), game.legal_actions(), game.rules, rng))
+    except (Exception, SystemExit) as error:  # an agent may be of the user's own, and raise anything
+        raise CommandError(f"{where}: {type(error).__name__}: {error}") from None
+    if not game.is_legal(choice):
+        raise CommandError(f"{where}: it chose action {brief(choice)}: {why_not(game.row, game.rules, choice)}")
+    return choice
+
+
+def _agents_library() -> Any:
     """How agents are made by name; they are a package of their own, which this one does not depend on."""
     try:
-        registry = importlib.import_module("agents.registry")
-        base = importlib.import_module("agents.base")
+        return importlib.import_module("agents.registry").make
     except ModuleNotFoundError as error:
         how = "it comes with a clone of the repository, by 'pip install -e .'"
         raise CommandError(f"watch needs the package 'agents': {how} ({error})") from None
-    return registry.make, base.decision_rng
 
 
 def _check_viewer(viewer: int | None, players: int) -> None:

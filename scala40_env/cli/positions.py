@@ -8,7 +8,9 @@ from typing import Any
 
 from scala40_env.cli.answers import NotPlayableError, game_of, legal, play_text, score, standings
 from scala40_env.cli.streams import CommandError, parse_json, print_json, print_table, read_json
+from scala40_env.core.notation import NotationError
 from scala40_env.core.position import position_to_json
+from scala40_env.core.quoting import shown
 
 _POSITION = "a file with a position as JSON, or - for standard input"
 
@@ -71,6 +73,9 @@ def run_apply(args: argparse.Namespace) -> int:
         except NotPlayableError as error:
             print_json({"error": str(error), "at": index})
             return 1
+        except NotationError as error:
+            reason = str(error).removeprefix("action: ")
+            raise CommandError(f"action {index + 1} of {len(args.actions)}, {shown(text)}: {reason}") from None
     print_json({"position": position_to_json(game.row, game.rules)})
     return 0
 

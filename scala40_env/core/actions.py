@@ -26,6 +26,9 @@ Ends of a lay-off (4): the low end, the high end, the joker at the low end, the 
 ends and uses the low ones; where ``joker_identity`` is ``any_missing``, the high one lays the very card that the
 joker was
 declared as, and the joker stands for the other missing suit from then on.
+
+A slot has one swap.  Where ``joker_identity`` is ``any_missing`` it gives the card that the joker was declared as, or
+the other missing one where only that is in hand.
 """
 
 from __future__ import annotations

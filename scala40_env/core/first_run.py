@@ -17,7 +17,7 @@ from numba import typeof as type_of
 from numba import types
 
 from scala40_env.core import completion, legality, openings, packing, plays
-from scala40_env.core.jit import is_compiled
+from scala40_env.core.jit import cache_fault, is_compiled
 from scala40_env.core.rules import Rules
 from scala40_env.core.state import allocate
 
@@ -34,9 +34,11 @@ def prepare() -> None:
     _prepared = True
     if is_compiled(_LAST_COMPILED):
         return
-    print("scala40: compiling the engine for this machine, once (about half a minute) ...", file=sys.stderr, flush=True)
-    if (os.cpu_count() or 1) < 2:
-        return
+    fault = cache_fault()
+    how = "once (about half a minute)" if fault is None else f"and it cannot be kept: {fault}"
+    print(f"scala40: compiling the engine for this machine, {how} ...", file=sys.stderr, flush=True)
+    if fault is not None or (os.cpu_count() or 1) < 2:
+        return  # a second process could hand nothing over, or would only be in the way
     path = os.pathsep.join(folder for folder in sys.path if folder)
     try:
         helper = subprocess.Popen(

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,10 @@ from scala40_env.core.first_run import prepare
 from scala40_env.core.jit import inlined, kernel
 from scala40_env.core.legality import legal_actions
 from scala40_env.core.melds import note_tables
+from scala40_env.core.notation import num_actions
+from scala40_env.core.quoting import brief
 from scala40_env.core.reasons import why_not
-from scala40_env.core.rules import OVERFLOW_SPLIT, R_OVERFLOW, R_REENTRY, REENTRY_PAID, Rules
+from scala40_env.core.rules import Rules
 from scala40_env.core.scoring import choose_reentry, end_round
 from scala40_env.core.state import DRAW, END_STUCK, MATCH_OVER, PLAY, ROUND_OVER, allocate
 from scala40_env.core.transition import apply_draw, apply_play
@@ -112,18 +115,19 @@ class Scratch:
         self.seen = np.zeros(MEMORY_WORDS, dtype=np.uint64)
 
 
-def num_actions(rules: Rules) -> int:
-    """The size of the action space: 745, or 635 where the rules have no splits and no choice of re-entry."""
-    vector = rules.vector()
-    whole = vector[R_OVERFLOW] == OVERFLOW_SPLIT or vector[R_REENTRY] == REENTRY_PAID
-    return actions.NUM_ACTIONS if whole else actions.NUM_COMMON_ACTIONS
-
-
 def seed_word(seed: int, name: str = "seed") -> np.uint64:
     """A seed or the number of a game as the engine keeps it; raises ``ValueError`` outside 0 ... 2**64 - 1."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= int(seed) < 2**64:
-        raise ValueError(f"{name}: expected an integer from 0 to 2**64 - 1, got {seed!r}")
+        raise ValueError(f"{name}: expected an integer from 0 to 2**64 - 1, got {brief(seed)}")
     return np.uint64(seed)
+
+
+def action_number(action: Any) -> int:
+    """The integer that a caller gives as an action; raises ``ValueError`` where it is none."""
+    try:
+        return operator.index(action)
+    except TypeError:
+        raise ValueError(f"action: expected an integer, got {brief(action)}") from None
 
 
 class Game:
@@ -145,13 +149,14 @@ class Game:
     ) -> None:
         self.rules = Rules.of(rules)
         self.rules.check_players(players)
-        if episode not in EPISODES:
-            raise ValueError(f"episode: expected 'round' or 'match', got {episode!r}")
+        if not isinstance(episode, str) or episode not in EPISODES:
+            raise ValueError(f"episode: expected 'round' or 'match', got {brief(episode)}")
+        seed, game = seed_word(seed), seed_word(game, "game")
         prepare()
         self.vector = self.rules.vector()
         self.rows = state.blank()
         self._scratch = Scratch()
-        _start(self.rows, self.vector, seed_word(seed), seed_word(game), players, EPISODES.index(episode))
+        _start(self.rows, self.vector, seed, game, players, EPISODES.index(episode))
         self._act(NO_ACTION)
 
     @classmethod
@@ -207,10 +212,16 @@ class Game:
         return bool(np.any(self._legal == action))
 
     def play(self, action: int) -> None:
-        """Do an action; raises ``IllegalActionError``, before anything changes, where it is not legal."""
-        if not self.is_legal(action):
-            raise IllegalActionError(self._why_not(action))
-        self._act(int(action))
+        """Do an action.
+
+        Raises:
+            ValueError: it is no integer.
+            IllegalActionError: it is not legal; nothing has changed.
+        """
+        number = action_number(action)
+        if not self.is_legal(number):
+            raise IllegalActionError(self._why_not(number))
+        self._act(number)
 
     def redacted(self, seat: int) -> NDArray[Any]:
         """The row as a seat may know it, as a record array of one."""
@@ -235,4 +246,4 @@ class Game:
         self._legal = out[:count].copy()
 
     def _why_not(self, action: int) -> str:
-        return f"action {action}: {why_not(self.row, self.rules, action)}"
+        return f"action {brief(action)}: {why_not(self.row, self.rules, action)}"

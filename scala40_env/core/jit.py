@@ -92,6 +92,10 @@ def _cache_folder(file: Path) -> Path:
     return folder
 
 
+def _is_usable(folder: Path) -> bool:
+    return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
+
+
 def _forget_old_folders(kept: Path) -> None:
     root = kept.parent
     if kept.exists() or not root.is_dir():
@@ -121,10 +125,12 @@ def inlined(function: F) -> F:
 
 def _compile(function: F, inline: str) -> F:
     source = Path(inspect.getfile(function)).resolve()
-    cached = source.is_file()  # what is typed at a prompt, or in a notebook, is not kept
+    folder = _cache_folder(source) if source.is_file() else None  # what is typed at a prompt is not kept
+    # Where the folder cannot be used Numba would keep the result beside the source, and not see when it is stale.
+    cached = folder is not None and _is_usable(folder)
     kept = numba.config.CACHE_DIR
     if cached:
-        numba.config.CACHE_DIR = str(_cache_folder(source))
+        numba.config.CACHE_DIR = str(folder)
     try:
         options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "inline": inline, "_nrt": False}
         compiled = numba.njit(cache=cached, **options)(function)
@@ -144,6 +150,12 @@ def _compile_once_for_all_constants(dispatcher: Dispatcher) -> None:
         return find(tuple(numba.types.unliteral(kind) for kind in args), plain)
 
     dispatcher.get_call_template = get_call_template  # type: ignore[method-assign]
+
+
+def cache_fault() -> str | None:
+    """Why compiled kernels cannot be kept for the next process, or ``None`` where they can."""
+    usable = _is_usable(_cache_folder(Path(__file__).resolve()))
+    return None if usable else f"{_cache_root()} is not writable"
 
 
 def is_compiled(module: str) -> bool:

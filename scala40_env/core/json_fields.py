@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
-from scala40_env.core.meld_text import KIND_OF, NotationError, parse_card, shown
+from scala40_env.core.meld_text import KIND_OF, NotationError, parse_card
+from scala40_env.core.quoting import shown
 
 T = TypeVar("T")
+
+
+def check_keys(text: bytes) -> None:
+    """Raise ``NotationError`` where an object of a JSON text has a key twice, which decoders pass over in silence.
+
+    A text that is no JSON is for its decoder to refuse.
+    """
+    try:
+        _KEYS.decode(text.decode())
+    except json.JSONDecodeError:
+        return
+
+
+def _refuse_twice(pairs: list[tuple[str, Any]]) -> None:
+    seen = set()
+    for key, _ in pairs:
+        if key in seen:
+            raise NotationError(f"key {shown(key)}: given twice in one object")
+        seen.add(key)
+
+
+_KEYS = json.JSONDecoder(object_pairs_hook=_refuse_twice, parse_int=str, parse_float=str)
+"""Looks at keys only: numbers, which may be too long to read, stay text."""
 
 
 def read_mapping(value: object, where: str, known: Collection[str]) -> Mapping[str, Any]:

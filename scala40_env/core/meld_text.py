@@ -26,6 +26,7 @@ from scala40_env.core.cards import (
     RANK_NAMES,
     SUIT_NAMES,
 )
+from scala40_env.core.quoting import shown
 from scala40_env.core.rules import Rules
 from scala40_env.core.state import NO_JOKER, RUN, SET
 
@@ -35,7 +36,6 @@ KIND_OF = {name: kind for kind, name in enumerate(CARD_NAMES)}
 _BITS = tuple(1 << (kind + (LANE_BITS - NUM_RANKS) * (kind // NUM_RANKS)) for kind in range(JOKER))
 ALL_SUITS = (1 << NUM_SUITS) - 1
 LONGEST_RUN = 14
-_SHOWN = 40
 
 
 class NotationError(ValueError):
@@ -44,20 +44,6 @@ class NotationError(ValueError):
 
 class NoSuchPlayError(NotationError):
     """Text that is well written but means no action on this table; the message says why, as a player would."""
-
-
-def shown(value: object) -> str:
-    """A value as an error message may quote it: on one line, and short whatever it is."""
-    if isinstance(value, str):
-        return repr(value) if len(value) <= _SHOWN else repr(value[:_SHOWN]) + "..."
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (int, float)) and abs(value) < 1e18:
-        return str(value)
-    names = {list: "a list", tuple: "a list", dict: "an object", int: "a huge number", float: "a huge number"}
-    return names.get(type(value), type(value).__name__)
 
 
 # --- cards and hands -----------------------------------------------------------------------------------------------

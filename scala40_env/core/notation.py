@@ -32,8 +32,8 @@ from scala40_env.core.meld_text import (
     parse_card,
     parse_hand,
     parse_meld,
-    shown,
 )
+from scala40_env.core.quoting import shown
 from scala40_env.core.rules import Rules
 from scala40_env.core.state import EMPTY, NO_JOKER, RUN, SET
 
@@ -53,12 +53,13 @@ __all__ = [
     "lowest_free_slot",
     "meld_fault",
     "meld_of_lay",
+    "no_such_action",
+    "num_actions",
     "parse_action",
     "parse_card",
     "parse_choices",
     "parse_hand",
     "parse_meld",
-    "shown",
     "swap_card",
 ]
 
@@ -74,6 +75,9 @@ _USAGE = {
     "reenter": "reenter",
     "leave": "leave",
 }
+_MANY_DIGITS = 40
+_HUGE = 10**_MANY_DIGITS
+"""A number that is shown no more; a text may have more digits than Python reads."""
 _PLAIN = {"draw": act.DRAW, "take": act.TAKE, "reenter": act.REENTER, "leave": act.LEAVE}
 
 
@@ -111,18 +115,43 @@ def holds(row: Any, seat: int, kind: int) -> bool:
     return bool(int(row.hand_one[seat]) & bit)
 
 
-def swap_card(row: Any, slot: int, rules: Rules | None) -> int | None:
-    """The card that a swap gives: the joker's own, or, where any missing one will do, the other one in hand."""
+def num_actions(rules: Rules) -> int:
+    """The size of the action space: 745, or 635 where the rules have no splits and no choice of re-entry."""
+    whole = rules.run_overflow == "split" or rules.reentry == "paid_optional"
+    return act.NUM_ACTIONS if whole else act.NUM_COMMON_ACTIONS
+
+
+def no_such_action(action: int, rules: Rules) -> str:
+    """What is wrong with a number that is none of an action."""
+    number = str(action) if abs(action) < _HUGE else "so large"
+    return f"there is no action {number}; they are 0 ... {num_actions(rules) - 1}"
+
+
+def swap_cards(row: Any, slot: int, rules: Rules | None) -> list[int]:
+    """The cards that the joker in a slot may be had for: its own first, then, where any missing one will do, the other.
+
+    None where no joker lies there.  Without ``rules`` any missing one will do.
+    """
     meld = Meld.from_row(row, slot)
     if meld.joker == NO_JOKER or meld.type not in (SET, RUN):
-        return None
+        return []
     face = (meld.joker if meld.type == SET else meld.suits) * NUM_RANKS
     face += meld.rank if meld.type == SET else meld.joker % NUM_RANKS
     if meld.type == RUN or meld.size != 3 or (rules is not None and rules.joker_identity == "declared"):
-        return face
-    other = meld.missing_suit() * NUM_RANKS + meld.rank
+        return [face]
+    other = meld.missing_suit()
+    return [face] if rules is not None and other >= rules.suits else [face, other * NUM_RANKS + meld.rank]
+
+
+def swap_card(row: Any, slot: int, rules: Rules | None) -> int | None:
+    """The card that a swap gives: the joker's own, or, where any missing one will do, the other if only that is held.
+
+    A slot has one swap.  So where both are in hand it gives the joker's own.
+    """
+    cards = swap_cards(row, slot, rules)
     seat = int(row.seat)
-    return other if seat < row.num_seats and not holds(row, seat, face) and holds(row, seat, other) else face
+    held = [card for card in cards if seat < row.num_seats and holds(row, seat, card)]
+    return next(iter([*held, *cards]), None)
 
 
 def format_action(action: int, row: Any, rules: Rules | None = None) -> str:
@@ -176,12 +205,12 @@ def parse_action(text: object, row: Any, rules: Rules) -> list[int]:
 def parse_choices(text: object, row: Any, rules: Rules) -> list[list[int]]:
     """Every sequence of actions that a text can mean at ``row``, the likeliest first; never empty."""
     if isinstance(text, int) and not isinstance(text, bool):
-        return [[_number(text)]]
+        return [[_number(text, rules)]]
     if not isinstance(text, str):
         raise NotationError(f"action: expected text or a number, got {shown(text)}")
     words = text.split()
-    if len(words) == 1 and words[0].isascii() and words[0].isdigit() and len(words[0]) <= len(str(act.NUM_ACTIONS)):
-        return [[_number(int(words[0]))]]
+    if len(words) == 1 and words[0].isascii() and words[0].removeprefix("-").isdigit():
+        return [[_number(_integer(words[0]), rules)]]
     verb = words[0] if words else ""
     if verb not in _USAGE:
         raise NotationError(f"action: {shown(text)} does not begin with one of {', '.join(_USAGE)}")
@@ -203,10 +232,15 @@ def parse_choices(text: object, row: Any, rules: Rules) -> list[list[int]]:
     return [[_split(rest, text)]]
 
 
-def _number(action: int) -> int:
+def _number(action: int, rules: Rules) -> int:
     if not 0 <= action < act.NUM_ACTIONS:
-        raise NotationError(f"action: numbers are 0 to {act.NUM_ACTIONS - 1}, got {shown(action)}")
+        raise NotationError(f"action: {no_such_action(action, rules)}")
     return action
+
+
+def _integer(digits: str) -> int:
+    """The number that digits write; one that is too large for any action where they are too many to read."""
+    return int(digits) if len(digits) <= _MANY_DIGITS else _HUGE
 
 
 def _malformed(verb: str, text: str) -> NotationError:
@@ -335,14 +369,25 @@ def _swap(words: list[str], row: Any, rules: Rules, text: str) -> int:
     meld = Meld.from_row(row, slot)
     if meld.type == EMPTY:
         raise NoSuchPlayError(f"action: no meld lies in slot {slot}")
-    stands_for = swap_card(row, slot, rules)
-    if stands_for is None:
+    given = swap_card(row, slot, rules)
+    if given is None:
         raise NoSuchPlayError(f"action: the meld in slot {slot}, {format_meld(meld)}, has no joker")
-    if stands_for != card:
-        raise NoSuchPlayError(
-            f"action: the joker in slot {slot} is to be had for {CARD_NAMES[stands_for]}, not {words[0]}"
-        )
+    if given != card:
+        raise NoSuchPlayError(f"action: {_no_swap(card, given, row, slot, rules)}")
     return act.SWAP + slot
+
+
+def _no_swap(card: int, given: int, row: Any, slot: int, rules: Rules) -> str:
+    """Why the swap of a slot does not give a card, but ``given``."""
+    cards = swap_cards(row, slot, rules)
+    if card not in cards:
+        names = " or ".join(CARD_NAMES[kind] for kind in cards)
+        return f"the joker in slot {slot} is to be had for {names}, not {CARD_NAMES[card]}"
+    if not holds(row, int(row.seat), card):
+        return f"{CARD_NAMES[card]} is not in hand"
+    return (
+        f"with {CARD_NAMES[given]} in hand, for which the joker was laid, the one swap of slot {slot} gives that card"
+    )
 
 
 def _split(words: list[str], text: str) -> int:

@@ -29,17 +29,19 @@ Every field may be absent; what it then is stands beside it::
     winners       no seats
     last_round    none has ended: {"end", "closer", "closed_in_hand", "points", "opened", "in_round", "turns"}
 
-and of ``turn``::
+Points are at most 2**30, and counts of turns, rounds, re-entries and recycles at most 2**24.
+
+And of ``turn``::
 
     drew          "stock", or "upcard"
-    card          the upcard that was taken
+    card          the upcard that was taken; until it is played the hand has it, if need be for a hidden card
     card_played   false: whether a card of that kind has been played since
     duty          what the upcard obliges to: "none", "play", "open_with", "open"; what the rules say, "none" once it
                   was played
     laid_points   0: points towards the opening
     laid_any      whether there are such points or new melds
     opened_now    whether the seat has opened and there are such points
-    jokers_owed   0: jokers taken by swaps and still to be played
+    jokers_owed   0: jokers taken by swaps and still to be played; the hand has them, likewise
     new, last     no slots, none: the melds laid this turn, the last of them
     split         none: the slot whose run must be split
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from scala40_env.core.cards import MAX_CARDS, MAX_SEATS, NUM_KINDS
 from scala40_env.core.deal import shuffle, stream
 from scala40_env.core.jit import kernel
 from scala40_env.core.json_fields import (
+    members_of,
     read_cards,
     read_cards_and_hidden,
     read_flag,
@@ -34,6 +35,25 @@ from scala40_env.core.notation import (
     parse_card,
     parse_meld,
 )
+from scala40_env.core.position_fields import (
+    DREW_NAMES,
+    DUTY_NAMES,
+    EPISODES,
+    FIELDS,
+    LARGEST_HAND,
+    MAX_COUNT,
+    MAX_SEED,
+    TURN_FIELDS,
+    hold_what_the_turn_says,
+    read_count,
+    read_discards,
+    read_hand,
+    read_last_round,
+    read_players,
+    read_points,
+    read_slot,
+    reveal,
+)
 from scala40_env.core.rules import Rules
 from scala40_env.core.rules_json import deck_counts, read_rules
 from scala40_env.core.state import (
@@ -44,9 +64,6 @@ from scala40_env.core.state import (
     DUTY_OPEN,
     DUTY_OPEN_WITH,
     DUTY_PLAY,
-    END_CLOSED,
-    END_NAMES,
-    END_NONE,
     MATCH_OVER,
     NO_SLOT,
     NOBODY,
@@ -59,28 +76,8 @@ from scala40_env.core.state import (
     blank,
 )
 
-# fmt: off
-FIELDS = (
-    "rules", "players", "dealer", "seat", "phase", "hands", "has_opened", "turns", "scores", "table", "pile", "stock",
-    "turn", "seed", "game", "episode", "round", "in_match", "in_round", "reentries", "round_turns", "match_turns",
-    "recycles", "stock_known", "known", "discards", "pending", "winners", "last_round",
-)
-TURN_FIELDS = (
-    "drew", "card", "card_played", "duty", "laid_points", "laid_any", "opened_now", "jokers_owed", "new", "last",
-    "split",
-)
-# fmt: on
-LAST_ROUND_FIELDS = ("end", "closer", "closed_in_hand", "points", "opened", "in_round", "turns")
-DREW_NAMES = ("none", "stock", "upcard")
-DUTY_NAMES = ("none", "play", "open_with", "open")
-EPISODES = ("round", "match")
-MAX_COUNT = (1 << 31) - 1
-MAX_SEED = (1 << 64) - 1
-LARGEST_HAND = 16
-"""More than any play leads to; the engine's searches are made for hands of about this size."""
 _STREAM = 1 << 22
 """The stream of random numbers that places hidden cards: none that a deal or a reshuffle uses."""
-
 
 _BLANK = blank()
 _KINDS = np.arange(NUM_KINDS, dtype=np.uint8)
@@ -118,6 +115,7 @@ class _Reader:
         self.phase = DRAW
         self.has_opened = 0
         self.in_round = 0
+        self.in_match = 0
         self.opened_now = False
 
     def read(self) -> Any:
@@ -128,7 +126,11 @@ class _Reader:
         self._counts()
         if turn is not None:
             self._duty(turn)
-        self._last_round()
+        self.row["closer"] = NOBODY
+        if self.fields.get("last_round") is not None:
+            read_last_round(self.fields["last_round"], self.row, self.seats)
+        elif self.phase == MATCH_OVER or (self.phase == ROUND_OVER and not self.row["whole_match"]):
+            raise NotationError(f"last_round: needed in phase {PHASE_NAMES[self.phase]!r}")
         self._table()
         self._piles_and_hands()
         self._memory()
@@ -141,10 +143,12 @@ class _Reader:
     def _get_flags(self, name: str, default: int) -> int:
         return read_flags(self.fields[name], name, self.seats) if name in self.fields else default
 
-    def _set_counts(self, name: str, field: str, default: list[int]) -> list[int]:
+    def _set_counts(
+        self, name: str, field: str, default: list[int], read: Callable[[object, str], int] = read_count
+    ) -> list[int]:
         counts = default
         if name in self.fields:
-            counts = read_per_seat(self.fields[name], name, self.seats, _read_count)
+            counts = read_per_seat(self.fields[name], name, self.seats, read)
         if any(counts):
             self.row[field][: self.seats] = counts
         return counts
@@ -152,8 +156,8 @@ class _Reader:
     def _match(self) -> None:
         hands = self.fields.get("hands", ())
         given = len(hands) if isinstance(hands, (list, tuple)) else 0
-        self.seats = self._get_integer("players", max(self.rules.min_players, min(given, MAX_SEATS)), MAX_SEATS)
-        self.rules.check_players(self.seats)
+        default = max(self.rules.min_players, min(given, MAX_SEATS))
+        self.seats = read_players(self.fields.get("players", default), self.rules)
         row, everybody = self.row, (1 << self.seats) - 1
         row["num_seats"] = self.seats
         row["seed"] = self._get_integer("seed", 0, MAX_SEED)
@@ -162,9 +166,10 @@ class _Reader:
         row["whole_match"] = read_name(self.fields.get("episode", "round"), "episode", EPISODES)
         in_match = self._get_flags("in_match", everybody)
         self.in_round = self._get_flags("in_round", in_match)
+        self.in_match = in_match
         row["in_match"], row["in_round"] = in_match, self.in_round
         self.has_opened = row["has_opened"] = self._get_flags("has_opened", 0)
-        self._set_counts("scores", "totals", [0] * self.seats)
+        self._set_counts("scores", "totals", [0] * self.seats, read_points)
         self._set_counts("reentries", "reentries", [0] * self.seats)
         row["winners"] = read_set(self.fields.get("winners", ()), "winners", self.seats)
 
@@ -185,6 +190,10 @@ class _Reader:
         among = self.in_round if acts else pending
         if acts and not among:
             raise NotationError("in_round: no seat is in the round")
+        absent = members_of(among & ~self.in_match)
+        if absent:
+            field = f"in_round[{absent[0]}]" if acts else "pending"
+            raise NotationError(f"{field}: seat {absent[0]} is not in the match")
         given = self.fields.get("seat")
         if given is None:
             start = dealer if dealer != NOBODY else self.seats - 1
@@ -205,7 +214,7 @@ class _Reader:
             return None
         turn = read_mapping({} if given is None else given, "turn", TURN_FIELDS)
         row, opened = self.row, bool(self.has_opened >> self.seat & 1)
-        points = row["laid_points"] = read_integer(turn.get("laid_points", 0), "turn.laid_points", 0, MAX_COUNT)
+        points = row["laid_points"] = read_points(turn.get("laid_points", 0), "turn.laid_points")
         new = row["new_slots"] = read_set(turn.get("new", ()), "turn.new", MAX_SLOTS)
         laid = row["laid_any"] = read_flag(turn.get("laid_any", points > 0 or new > 0), "turn.laid_any")
         self.opened_now = read_flag(turn.get("opened_now", opened and points > 0), "turn.opened_now")
@@ -217,16 +226,20 @@ class _Reader:
         if (points or new) and not laid:
             raise NotationError("turn.laid_any: a meld laid this turn, or its points, say otherwise")
         row["jokers_owed"] = read_integer(turn.get("jokers_owed", 0), "turn.jokers_owed", 0, self.rules.jokers)
-        row["last_slot"] = _read_slot(turn.get("last"), "turn.last")
-        row["split_slot"] = _read_slot(turn.get("split"), "turn.split")
+        last = row["last_slot"] = read_slot(turn.get("last"), "turn.last")
+        if last != NO_SLOT and not new >> last & 1:
+            raise NotationError(f"turn.last: slot {last} is not among turn.new, the melds laid this turn")
+        row["split_slot"] = read_slot(turn.get("split"), "turn.split")
         return turn
 
     def _counts(self) -> None:
         """Turns and recycles."""
         before = self.has_opened & ~(1 << self.seat if self.opened_now else 0)
         turns = self._set_counts("turns", "turns", [before >> seat & 1 for seat in range(self.seats)])
-        round_turns = self.row["round_turns"] = self._get_integer("round_turns", min(sum(turns), MAX_COUNT))
-        self.row["match_turns"] = self._get_integer("match_turns", round_turns)
+        round_turns = self.row["round_turns"] = self._get_integer("round_turns", sum(turns))
+        match_turns = self.row["match_turns"] = self._get_integer("match_turns", round_turns)
+        if match_turns < round_turns:
+            raise NotationError(f"match_turns: {match_turns} are fewer than those of the round, {round_turns}")
         self.row["recycles"] = self._get_integer("recycles", 0)
 
     def _duty(self, turn: Mapping[str, Any]) -> None:
@@ -259,29 +272,6 @@ class _Reader:
         if rules.take_before_opening == "must_use_in_opening":
             return DUTY_OPEN_WITH
         return DUTY_NONE if self.opened_now else DUTY_OPEN
-
-    def _last_round(self) -> None:
-        row = self.row
-        row["closer"] = NOBODY
-        if self.fields.get("last_round") is None:
-            if self.phase == MATCH_OVER or (self.phase == ROUND_OVER and not row["whole_match"]):
-                raise NotationError(f"last_round: needed in phase {PHASE_NAMES[self.phase]!r}")
-            return
-        last = read_mapping(self.fields["last_round"], "last_round", LAST_ROUND_FIELDS)
-        row["end"] = read_name(last.get("end", "closed"), "last_round.end", END_NAMES)
-        if row["end"] == END_NONE:
-            raise NotationError("last_round.end: leave last_round out where no round has ended")
-        if last.get("closer") is not None:
-            row["closer"] = read_integer(last["closer"], "last_round.closer", 0, self.seats - 1)
-        if (row["closer"] != NOBODY) != (row["end"] == END_CLOSED):
-            raise NotationError("last_round.closer: a seat where the round was closed, else null")
-        row["closed_in_hand"] = read_flag(last.get("closed_in_hand", False), "last_round.closed_in_hand")
-        points = last.get("points", [0] * self.seats)
-        row["points"][: self.seats] = read_per_seat(points, "last_round.points", self.seats, _read_count)
-        for name, field in (("opened", "ended_opened"), ("in_round", "ended_in_round")):
-            default = [False] * self.seats if name == "opened" else [True] * self.seats
-            row[field] = read_flags(last.get(name, default), f"last_round.{name}", self.seats)
-        row["ended_turns"] = _read_count(last.get("turns", 0), "last_round.turns")
 
     def _table(self) -> None:
         row, used = self.row, 0
@@ -334,12 +324,12 @@ class _Reader:
             self._take(stock, "stock")
         unseen = self._unseen()
         for seat, hand in enumerate(hands):
-            _reveal(hand, unseen, f"hands[{seat}]")
+            reveal(hand, unseen, f"hands[{seat}]")
             row["hand_one"][seat], row["hand_two"][seat], row["hand_jokers"][seat] = hand_masks(hand)
             row["hand_size"][seat] = len(hand)
         if stock is None:
             stock, unseen = unseen, []
-        _reveal(stock, unseen, "stock")
+        reveal(stock, unseen, "stock")
         if unseen:
             raise NotationError(
                 f"stock: {len(unseen)} cards lie nowhere; leave stock out, and it has all that are unseen"
@@ -362,6 +352,8 @@ class _Reader:
                 hand = []
             if hand and not self.in_round >> seat & 1:
                 raise NotationError(f"{where}: the seat is not in the round")
+            if seat == self.seat and self.phase == PLAY:
+                hold_what_the_turn_says(hand, self.row, where)
             self._take(hand, where)
             hands.append(hand)
         return hands
@@ -379,7 +371,7 @@ class _Reader:
         """What everybody saw: known cards and discards."""
         row = self.row
         if "known" in self.fields:
-            known = read_per_seat(self.fields["known"], "known", self.seats, _read_hand)
+            known = read_per_seat(self.fields["known"], "known", self.seats, read_hand)
             for seat, kinds in enumerate(known):
                 one, two, jokers = hand_masks(kinds)
                 held = (one & ~int(row["hand_one"][seat])) | (two & ~int(row["hand_two"][seat])) == 0
@@ -387,37 +379,7 @@ class _Reader:
                     raise NotationError(f"known[{seat}]: not all of these cards are in that hand")
                 row["known_one"][seat], row["known_two"][seat], row["known_jokers"][seat] = one, two, jokers
         if "discards" in self.fields:
-            discards = read_per_seat(self.fields["discards"], "discards", self.seats, _read_discards)
+            discards = read_per_seat(self.fields["discards"], "discards", self.seats, read_discards)
             for seat, kinds in enumerate(discards):
                 for kind in kinds:
                     row["discards"][seat][kind] += 1
-
-
-def _read_count(value: object, where: str) -> int:
-    return read_integer(value, where, 0, MAX_COUNT)
-
-
-def _read_hand(value: object, where: str) -> list[int]:
-    return read_cards(value, where, LARGEST_HAND)
-
-
-def _read_discards(value: object, where: str) -> list[int]:
-    kinds = read_cards(value, where, 255 * NUM_KINDS)
-    if kinds and max(kinds.count(kind) for kind in set(kinds)) > 255:
-        raise NotationError(f"{where}: at most 255 of a kind")
-    return kinds
-
-
-def _read_slot(value: object, where: str) -> int:
-    return NO_SLOT if value is None else read_integer(value, where, 0, MAX_SLOTS - 1)
-
-
-def _reveal(cards: list[int], unseen: list[int], where: str) -> None:
-    """Put unseen cards in the place of hidden ones."""
-    if -1 not in cards:
-        return
-    for place, kind in enumerate(cards):
-        if kind < 0:
-            if not unseen:
-                raise NotationError(f"{where}: more hidden cards than are unseen")
-            cards[place] = unseen.pop()

@@ -10,7 +10,7 @@ import numpy as np
 from scala40_env.core.cards import NO_KIND
 from scala40_env.core.json_fields import flags_of, members_of
 from scala40_env.core.notation import CARD_NAMES, Meld, hand_kinds
-from scala40_env.core.position_reader import DREW_NAMES, DUTY_NAMES, EPISODES
+from scala40_env.core.position_fields import DREW_NAMES, DUTY_NAMES, EPISODES
 from scala40_env.core.rules import Rules
 from scala40_env.core.rules_json import rules_to_json
 from scala40_env.core.state import DREW_UPCARD, END_NAMES, END_NONE, NO_SLOT, NOBODY, PHASE_NAMES, PLAY, ROW

@@ -24,6 +24,7 @@ from scala40_env.core.notation import (
     holds,
     meld_fault,
     meld_of_lay,
+    no_such_action,
     swap_card,
 )
 from scala40_env.core.position_writer import plain
@@ -51,6 +52,8 @@ _OFF_SUITS = 4
 
 def why_not(row: Any, rules: Rules, action: int) -> str:
     """The first rule that an action breaks of which it is known that it is not legal."""
+    if not 0 <= action < act.NUM_ACTIONS:
+        return no_such_action(int(action), rules)
     rows = allocate(1)
     rows[0] = row
     return _Judge(rows, rules).why_not(int(action))

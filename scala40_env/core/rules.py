@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scala40_env.core.cards import LANE_BITS, MAX_CARDS, MAX_JOKERS, MAX_SEATS, NUM_RANKS, NUM_SUITS
+from scala40_env.core.quoting import shown
 
 _RULEBOOKS = Path(__file__).parent / "rulebooks"
 NO_LIMIT = -1
@@ -112,7 +113,12 @@ FLAGS: tuple[Flag, ...] = (
     Flag("stock_recycle_when", ("last_card_drawn", "draw_from_empty"), "when the pile becomes the stock"),
     Flag("stock_recycle_keeps_top", "bool", "the upcard stays when the pile becomes the stock"),
     Flag("max_stock_recycles", (0, 1000), "recycles after which an empty stock ends the round", optional=True),
-    Flag("max_turns_per_round", (1, 30000), "turns after which the round ends", optional=True),
+    Flag(
+        "max_turns_per_round",
+        (1, 30000),
+        "turns after which the round ends",
+        optional=True,
+    ),
     Flag("dead_round_result", ("void", "all_count"), "a round that nobody closed scores nothing, or every hand"),
     Flag("hand_joker_points", (0, 100), "points of a joker left in hand"),
     Flag("hand_ace_points", (0, 100), "points of an ace left in hand"),
@@ -212,11 +218,11 @@ class Rules:
         changes = dict(mapping)
         base = changes.pop("base", "standard")
         if not isinstance(base, str):
-            raise RulesError(f"rules.base: expected the name of a rulebook, got {base!r}")
+            raise RulesError(f"rules.base: expected the name of a rulebook, got {shown(base)}")
         flags = dict(read_rulebook(base)["flags"])
         for name in changes:
             if name not in FLAG_BY_NAME:
-                raise RulesError(f"rules: there is no flag {name!r}{_nearest(name, FLAG_BY_NAME)}")
+                raise RulesError(f"rules: there is no flag {shown(name)}{_nearest(name, FLAG_BY_NAME)}")
         return cls(**_with_tuples({**flags, **changes}))
 
     @classmethod
@@ -239,10 +245,10 @@ class Rules:
     def check_players(self, num_players: int) -> None:
         """Raise ``RulesError`` unless this many may play."""
         if isinstance(num_players, bool) or not isinstance(num_players, (int, np.integer)):
-            raise RulesError(f"players: expected an integer, got {num_players!r}")
+            raise RulesError(f"players: expected an integer, got {shown(num_players)}")
         if not self.min_players <= num_players <= self.max_players:
             raise RulesError(
-                f"players: these rules are for {self.min_players} to {self.max_players}, got {num_players}"
+                f"players: these rules are for {self.min_players} to {self.max_players}, got {shown(int(num_players))}"
             )
         if num_players * self.hand_size + 2 > self.deck_size:
             raise RulesError(f"players: {self.deck_size} cards are too few for {num_players} hands of {self.hand_size}")
@@ -272,7 +278,7 @@ def rulebook_names() -> list[str]:
 def read_rulebook(name: str) -> dict[str, Any]:
     """The tables ``flags`` and ``sources`` of a named rulebook; do not change what is returned."""
     if name not in rulebook_names():
-        raise RulesError(f"rules: there is no rulebook {name!r}; there are {', '.join(rulebook_names())}")
+        raise RulesError(f"rules: there is no rulebook {shown(name)}; there are {', '.join(rulebook_names())}")
     with (_RULEBOOKS / f"{name}.toml").open("rb") as file:
         content = tomllib.load(file)
     for flag in FLAGS:
@@ -290,7 +296,7 @@ def _with_tuples(flags: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _nearest(name: str, names: Mapping[str, object]) -> str:
-    near = difflib.get_close_matches(name, list(names), n=1)
+    near = difflib.get_close_matches(name, list(names), n=1) if isinstance(name, str) and len(name) < 40 else []
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
@@ -300,25 +306,25 @@ def _check_value(flag: Flag, value: Any) -> None:
         return
     if flag.values == "bool" or flag.name == "table_rearrangement":
         if not isinstance(value, bool):
-            raise RulesError(f"{where}: expected true or false, got {value!r}")
+            raise RulesError(f"{where}: expected true or false, got {shown(value)}")
         if flag.values != "bool" and value:
             raise RulesError(f"{where}: only false; no source text lets melds on the table be taken apart")
     elif flag.values == "float":
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1e6:
-            raise RulesError(f"{where}: expected a number from 0 to 1000000, got {value!r}")
+            raise RulesError(f"{where}: expected a number from 0 to 1000000, got {shown(value)}")
     elif flag.values == "uses":
         uses = value if isinstance(value, tuple) else ()
         if not uses or any(use not in TAKEN_USES for use in uses) or len(set(uses)) < len(uses):
-            raise RulesError(f"{where}: expected some of {', '.join(TAKEN_USES)}, got {value!r}")
+            raise RulesError(f"{where}: expected some of {', '.join(TAKEN_USES)}, got {shown(value)}")
     elif isinstance(flag.values[0], str):
         if not isinstance(value, str) or value not in flag.values:
-            raise RulesError(f"{where}: expected {' or '.join(map(str, flag.values))}, got {value!r}")
+            raise RulesError(f"{where}: expected {' or '.join(map(str, flag.values))}, got {shown(value)}")
     else:
         low, high = flag.values[0], flag.values[1]
         if isinstance(value, bool) or not isinstance(value, int) or not int(low) <= value <= int(high):
             none = ", or none" if flag.optional else ""
             span = f"{low}" if low == high else f"an integer from {low} to {high}"
-            raise RulesError(f"{where}: expected {span}{none}, got {value!r}")
+            raise RulesError(f"{where}: expected {span}{none}, got {shown(value)}")
 
 
 def _check_together(rules: Rules) -> None:
@@ -328,9 +334,22 @@ def _check_together(rules: Rules) -> None:
         raise RulesError("rules.max_run: a run of 14 has two aces, which double_ace_run = 'never' forbids")
     if rules.run_overflow == "split" and rules.max_run != 5:
         raise RulesError("rules.run_overflow: 'split' is for runs of at most 5 (max_run = 5)")
+    _check_rounds_end(rules)
     if rules.min_players * rules.hand_size + 2 > rules.deck_size:
         raise RulesError(
             f"rules.hand_size: {rules.deck_size} cards are too few for {rules.min_players} hands of {rules.hand_size}"
+        )
+
+
+def _check_rounds_end(rules: Rules) -> None:
+    """Every round ends: by its turns, or because the stock runs out and no card goes round the pile for ever."""
+    if rules.max_turns_per_round is not None:
+        return
+    if rules.max_stock_recycles is None and rules.stock_recycle != "end_hand":
+        raise RulesError("rules.max_turns_per_round: null, and so is max_stock_recycles: nothing would end a round")
+    if rules.take_after_opening == "free":
+        raise RulesError(
+            "rules.max_turns_per_round: null, but take_after_opening = 'free' lets a card go round the pile for ever"
         )
 
 

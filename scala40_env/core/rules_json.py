@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import Any
 
 from scala40_env.core.cards import JOKER, NUM_KINDS, NUM_RANKS
-from scala40_env.core.notation import NotationError, shown
+from scala40_env.core.notation import NotationError
+from scala40_env.core.quoting import shown
 from scala40_env.core.rules import Rules, rulebook_names
 
 

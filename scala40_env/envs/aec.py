@@ -11,7 +11,6 @@ answered by ``step(None)``.  In a match an agent that is out of it ends so at on
 from __future__ import annotations
 
 import copy
-import operator
 import secrets
 from collections.abc import Mapping
 from typing import Any
@@ -21,10 +20,12 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo.utils.env import AECEnv
 
-from scala40_env.core.game import Game
+from scala40_env.core.actions import NUM_ACTIONS
+from scala40_env.core.game import Game, action_number
+from scala40_env.core.quoting import brief
 from scala40_env.core.rules import Rules
-from scala40_env.core.state import PHASE_NAMES
 from scala40_env.envs import saving
+from scala40_env.envs.infos import info_of
 from scala40_env.envs.options import LARGEST_SEED, RENDER_MODES, Options, check_integer
 from scala40_env.envs.rewards import (
     REWARDS,
@@ -39,20 +40,20 @@ from scala40_env.envs.stepping import (
     ILLEGAL,
     NEWS,
     NO_SEAT,
-    PHASE_BITS,
-    PHASE_SHIFT,
     ROUND_ENDED,
     SEAT_BITS,
-    STOCK_BITS,
-    STOCK_SHIFT,
     TURNS_SHIFT,
 )
 from scala40_env.envs.table import Table
 
 NAME = "scala40_v0"
 TURN_LIMIT_REASON = "turn_limit"
+ILLEGAL_REASON = "illegal_actions"
 ILLEGAL_END = "illegal_action"
+MOST_ILLEGAL = 1000
+"""So many illegal actions in a row that are only penalised truncate the episode."""
 _NO_LIMIT = 2**62
+_LARGEST_SHOWN = 2**63 - 1
 
 
 class raw_env(AECEnv[str, dict[str, Any], int]):  # noqa: N801  PettingZoo's own name for it
@@ -61,13 +62,7 @@ class raw_env(AECEnv[str, dict[str, Any], int]):  # noqa: N801  PettingZoo's own
     Observations are ``{"observation": uint8 (size,), "action_mask": int8 (num_actions,)}``; ``observation.layout``
     names the slices of the first.  Arrays that are handed out belong to the caller.
 
-    Infos always have the same keys: ``action_mask``; ``seat`` of the agent; ``phase`` (``"draw"``, ``"play"``,
-    ``"round_over"``, ``"match_over"``); ``turn``, the turns of the episode that are over; ``round``, from 0;
-    ``scores``, the points of the match by seat; ``stock``, its size; ``end``, how the last round ended, or ``None``;
-    ``illegal_action``, the last one, or ``None``.  At the agent's end, and ``None`` before it: ``result`` (``"win"``,
-    ``"draw"``, ``"loss"``; ``None`` also where it was cut short), ``final_scores`` and ``truncation_reason``.  At the
-    end of the episode for all, and ``None`` before it: ``winners`` (agents), and ``seed`` and ``game``, which name its
-    deals.
+    Infos always have the same keys; see ``infos``.
 
     Args:
         rules: rules, the name of a rulebook, or flags by name.
@@ -79,7 +74,8 @@ class raw_env(AECEnv[str, dict[str, Any], int]):  # noqa: N801  PettingZoo's own
         illegal_action: what an action outside the mask does.  ``"terminate"``: the agent loses, the episode ends, and
             it is paid the worst that a round can bring (``rewards.forfeit_rewards``).  ``"raise"``:
             ``IllegalActionError``, before anything changes.  ``"penalty"``: nothing moves, and it costs
-            ``illegal_penalty``, which the others get unless the reward is ``"points"``.
+            ``illegal_penalty``, which the others get unless the reward is ``"points"``; 1,000 in a row truncate the
+            episode, with the ``truncation_reason`` ``"illegal_actions"``.
         illegal_penalty: reward lost under ``"penalty"``.
         turn_limit: after so many turns the episode is truncated; ``None`` leaves the end to the rules.
         render_mode: ``"ansi"``: ``render()`` returns a text; ``"human"``: it is printed, after each step too.
@@ -126,6 +122,11 @@ class raw_env(AECEnv[str, dict[str, Any], int]):  # noqa: N801  PettingZoo's own
         self._turn_limit = _NO_LIMIT if turn_limit is None else turn_limit
         self._seed: int | None = None
         self._game = 0
+        self.agents: list[str] = []
+        self.agent_selection = ""
+        self.terminations: dict[str, bool] = {}
+        self._dead: set[str] = set()
+        self._infos: dict[str, dict[str, Any]] = {}
         made = self.options.rules
         self.state_space = state_box(made, players)
         self._observation_spaces = {agent: masked_observations(made, players) for agent in self.possible_agents}
@@ -150,9 +151,11 @@ class raw_env(AECEnv[str, dict[str, Any], int]):  # noqa: N801  PettingZoo's own
             options: ``{"game": k}`` deals the game number ``k`` instead.  Other keys are ignored.
 
         Raises:
-            ValueError: a seed or a game's number that is not a 64-bit integer.
+            ValueError: a seed or a game's number that is not a 64-bit integer, or options that are no mapping.
         """
-        number = (options or {}).get("game")
+        if options is not None and not isinstance(options, Mapping):
+            raise ValueError(f"options: expected a mapping or None, got {brief(options)}")
+        number = None if options is None else options.get("game")
         if number is not None:
             number = check_integer("options.game", number, 0, LARGEST_SEED)
         if seed is not None:
@@ -166,19 +169,24 @@ class raw_env(AECEnv[str, dict[str, Any], int]):  # noqa: N801  PettingZoo's own
         self._begin()
 
     def step(self, action: Any) -> None:
-        """Do an action of the agent whose turn it is; ``None`` for an agent whose end has come."""
+        """Do an action of the agent whose turn it is; ``None`` for an agent whose end has come.
+
+        Raises:
+            ValueError: no integer, anything but ``None`` where an end has come, or nobody is left.
+            IllegalActionError: under the policy ``"raise"``.
+        """
         agent = self.agent_selection
+        if agent not in self.terminations:
+            self._refuse_without_agent()
         if self._dead and agent in self._dead:
             self._bury(agent, action)
             return
-        try:
-            number = operator.index(action)
-        except TypeError:
-            raise ValueError(f"action: expected an integer for {agent}, got {action!r}") from None
-        outcome = self._table.advance(number) if number >= 0 else ILLEGAL
+        number = action_number(action)
+        outcome = self._table.advance(number) if 0 <= number < NUM_ACTIONS else ILLEGAL
         if outcome < 0:
             self._refuse(agent, number)
             return
+        self._refused = 0
         self._cumulative_rewards[agent] = 0.0
         if self._paid:
             self._clear_rewards()
@@ -193,11 +201,13 @@ class raw_env(AECEnv[str, dict[str, Any], int]):  # noqa: N801  PettingZoo's own
     def last(self, observe: bool = True) -> tuple[dict[str, Any] | None, float, bool, bool, dict[str, Any]]:
         """The observation (``None`` if not ``observe``), reward, flags and info of the agent whose turn it is."""
         agent = self.agent_selection
+        if agent not in self.terminations:
+            self._refuse_without_agent()
         observation = self._table.observe(self._seats[agent]) if observe else None
         info = self._infos.get(agent)
         if info is None:
             mask = None if observation is None else observation["action_mask"]
-            info = self._infos[agent] = self._info(agent, mask)
+            info = self._infos[agent] = info_of(self, agent, mask)
         reward = self._cumulative_rewards[agent]
         return observation, reward, self.terminations[agent], self.truncations[agent], info
 
@@ -231,11 +241,12 @@ class raw_env(AECEnv[str, dict[str, Any], int]):  # noqa: N801  PettingZoo's own
         """The info of every agent; see the class."""
         for agent in self.agents:
             if agent not in self._infos:
-                self._infos[agent] = self._info(agent, None)
+                self._infos[agent] = info_of(self, agent, None)
         return self._infos
 
     def game(self) -> Game:
         """A copy of the game as the engine has it, with all its cards: not for players."""
+        self._check_dealt()
         return Game.from_rows(self.options.rules, self._table.rows)
 
     def clone(self) -> raw_env:
@@ -244,20 +255,22 @@ class raw_env(AECEnv[str, dict[str, Any], int]):  # noqa: N801  PettingZoo's own
 
     def get_state(self) -> dict[str, Any]:
         """The live game as plain values, for ``set_state`` of an environment with the same options."""
+        self._check_dealt()
         return saving.pack(self)
 
     def set_state(self, saved: Mapping[str, Any]) -> None:
         """Go on from what ``get_state`` returned; ``ValueError``, and nothing changes, where it is anything else."""
         saving.unpack(self, saved)
-        self._infos = {}
-        self._dead = {agent for agent in self.agents if self.terminations[agent] or self.truncations[agent]}
-        self._paid = True
-        self._table.look()
-        if self._is_cut_short():
-            self._table.stop()
-        self._read_scores()
 
     # --- the inside --------------------------------------------------------------------------------------------------
+
+    def _check_dealt(self) -> None:
+        if self._seed is None:
+            raise ValueError("the environment has no game yet: reset it")
+
+    def _refuse_without_agent(self) -> None:
+        self._check_dealt()
+        raise ValueError("the episode is over: reset it")
 
     def _begin(self) -> None:
         self._table.deal(self._seed or 0, self._game)
@@ -267,60 +280,24 @@ class raw_env(AECEnv[str, dict[str, Any], int]):  # noqa: N801  PettingZoo's own
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self._skip_agent_selection: str | None = None
-        self._infos: dict[str, dict[str, Any]] = {}
-        self._dead: set[str] = set()  # agents whose end has come and who have not left
+        self._infos = {}
+        self._dead = set()  # agents whose end has come and who have not left
         self._paid = False  # whether rewards may be other than zero
         self._winners: tuple[int, ...] | None = None
         self._truncation: str | None = None
         self._illegal: int | None = None
+        self._refused = 0  # illegal actions in a row
         self._forfeited = False
         self._read_scores()
         self.agent_selection = self.possible_agents[self._table.outcome & SEAT_BITS]
         if self.render_mode == "human":
             self.render()
 
-    def _is_cut_short(self) -> bool:
-        return self._forfeited or self._truncation is not None
-
     def _read_scores(self) -> None:
         """Keep what changes between rounds only."""
         self._scores = self._table.scores
         self._round = int(self._table.row["round"])
         self._last_end = ILLEGAL_END if self._forfeited else self._table.last_end
-
-    def _info(self, agent: str, mask: NDArray[np.int8] | None) -> dict[str, Any]:
-        table = self._table
-        outcome = table.outcome
-        seat = self._seats[agent]
-        ended = bool(self._dead) and agent in self._dead
-        over = ended and table.is_over
-        return {
-            "action_mask": table.mask(seat, waits=bool(self._dead)) if mask is None else mask,
-            "seat": seat,
-            "phase": PHASE_NAMES[outcome >> PHASE_SHIFT & PHASE_BITS],
-            "turn": outcome >> TURNS_SHIFT,
-            "round": self._round,
-            "scores": self._scores,
-            "stock": outcome >> STOCK_SHIFT & STOCK_BITS,
-            "end": self._last_end,
-            "illegal_action": self._illegal,
-            "result": self._result(agent) if ended else None,
-            "final_scores": self._scores if ended else None,
-            "truncation_reason": self._truncation if ended and self.truncations[agent] else None,
-            "winners": self._winning_agents() if over else None,
-            "seed": self._seed if over else None,
-            "game": self._game if over else None,
-        }
-
-    def _winning_agents(self) -> tuple[str, ...] | None:
-        return None if self._winners is None else tuple(self.possible_agents[seat] for seat in self._winners)
-
-    def _result(self, agent: str) -> str | None:
-        if self.truncations[agent]:
-            return None
-        if self._winners is None or self._seats[agent] not in self._winners:
-            return "loss"
-        return "win" if len(self._winners) == 1 or self._forfeited else "draw"
 
     def _settle(self, outcome: int) -> None:
         """A round has ended, a seat has chosen between rounds, or the limit of turns is reached."""
@@ -341,22 +318,25 @@ class raw_env(AECEnv[str, dict[str, Any], int]):  # noqa: N801  PettingZoo's own
     def _end_agents(self, in_match: set[int], paid: NDArray[np.float64]) -> None:
         """Terminate who is out, or all; truncate who is left at the limit of turns; under ``win``, pay the ends."""
         over = self._table.is_over
-        truncated = not over and self._table.turns >= self._turn_limit
         for agent in self.agents:
             seat = self._seats[agent]
             if over or seat not in in_match:
                 self.terminations[agent] = True
+                self._dead.add(agent)
                 if self.options.reward == "win":
                     winners = self._winners or ()
                     paid[seat] = win_share(seat in winners, len(winners), self.options.players)
-            elif truncated:
+        if not over and self._table.turns >= self._turn_limit:
+            self._cut_short(TURN_LIMIT_REASON)
+
+    def _cut_short(self, reason: str) -> None:
+        """Truncate the episode of all who are in it."""
+        for agent in self.agents:
+            if agent not in self._dead:
                 self.truncations[agent] = True
-            else:
-                continue
-            self._dead.add(agent)
-        if truncated:
-            self._truncation = TURN_LIMIT_REASON
-            self._table.stop()
+                self._dead.add(agent)
+        self._truncation = reason
+        self._table.stop()
 
     def _pay(self, paid: list[float]) -> None:
         for agent in self.agents:
@@ -380,7 +360,7 @@ class raw_env(AECEnv[str, dict[str, Any], int]):  # noqa: N801  PettingZoo's own
     def _bury(self, agent: str, action: Any) -> None:
         """An agent whose end has come leaves: ``step(None)``."""
         if action is not None:
-            raise ValueError(f"action: {agent} is out of the game, and only None can follow; got {action!r}")
+            raise ValueError(f"action: {agent} is out of the game, and only None can follow; got {brief(action)}")
         self._infos = {other: {} for other in self.agents}
         self._was_dead_step(None)  # takes the agent out of every dictionary, and selects the next
         self._dead.discard(agent)
@@ -393,11 +373,16 @@ class raw_env(AECEnv[str, dict[str, Any], int]):  # noqa: N801  PettingZoo's own
             self.game().play(action)  # raises IllegalActionError, which names the reason
         self._clear_rewards()
         self._cumulative_rewards[agent] = 0.0
-        self._illegal = action
+        self._illegal = max(-_LARGEST_SHOWN, min(action, _LARGEST_SHOWN))
         self._infos = {}
         seats = [self._seats[other] for other in self.agents]
         if self.options.illegal_action == "penalty":
+            self._refused += 1
+            if self._refused >= MOST_ILLEGAL:
+                self._cut_short(ILLEGAL_REASON)
             self._pay(penalty_rewards(reward, float(self.options.illegal_penalty), seat, seats, players))
+            if self._dead:
+                self._select(NO_SEAT)
             return
         self._winners = tuple(other for other in seats if other != seat)
         self._forfeited = True

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from scala40_env.core.game import EPISODES
+from scala40_env.core.quoting import brief
 from scala40_env.core.rules import Rules
 from scala40_env.envs.rewards import REWARDS
 
 ILLEGAL_ACTIONS = ("terminate", "raise", "penalty")
+LARGEST_PENALTY = 1e9
 LARGEST_SEED = 2**64 - 1
 RENDER_MODES = ("human", "ansi")
 
@@ -60,7 +61,7 @@ def check_integer(name: str, value: Any, low: int, high: int, also: str = "") ->
     """The integer that an option holds; raises ``ValueError`` where it is none, or not from ``low`` to ``high``."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= int(value) <= high:
         top = "2**64 - 1" if high == 2**64 - 1 else str(high)
-        raise ValueError(f"{name}: expected an integer from {low} to {top}{also}, got {value!r}")
+        raise ValueError(f"{name}: expected an integer from {low} to {top}{also}, got {brief(value)}")
     return int(value)
 
 
@@ -68,11 +69,11 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...], also: str = ""
     """Raise ``ValueError`` unless an option is one of some texts."""
     if not isinstance(value, str) or value not in choices:
         named = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name}: expected one of {named}{also}, got {value!r}")
+        raise ValueError(f"{name}: expected one of {named}{also}, got {brief(value)}")
 
 
 def check_penalty(value: Any) -> None:
-    """Raise ``ValueError`` unless what an illegal action costs is a number of 0 or more."""
+    """Raise ``ValueError`` unless what an illegal action costs is a number that can be paid."""
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value) or value < 0:
-        raise ValueError(f"illegal_penalty: expected a number of 0 or more, got {value!r}")
+    if not is_number or not 0 <= value <= LARGEST_PENALTY:
+        raise ValueError(f"illegal_penalty: expected a number from 0 to {LARGEST_PENALTY:g}, got {brief(value)}")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scala40_env.envs.aec import raw_env
 
 FORMAT = "scala40-aec"
-VERSION = 1
+VERSION = 2
 
 _LIVE = (
     "agents",
@@ -32,6 +32,7 @@ _LIVE = (
     "_winners",
     "_truncation",
     "_illegal",
+    "_refused",
     "_forfeited",
     "_seed",
     "_game",
@@ -82,6 +83,18 @@ def unpack(env: raw_env, saved: Mapping[str, Any]) -> None:
         value = saved["live"][name.lstrip("_")]
         setattr(env, name, value.copy() if isinstance(value, (dict, list)) else value)
     env._winners = None if env._winners is None else tuple(env._winners)
+    _find_again(env)
+
+
+def _find_again(env: raw_env) -> None:
+    """What follows from the row and from what was saved beside it."""
+    env._infos = {}
+    env._dead = {agent for agent in env.agents if env.terminations[agent] or env.truncations[agent]}
+    env._paid = True
+    env._table.look()
+    if env._forfeited or env._truncation is not None:
+        env._table.stop()
+    env._read_scores()
 
 
 def _check_options(env: raw_env, options: Any) -> None:

@@ -15,9 +15,10 @@ import msgspec
 
 from scala40_env.core.game import Game
 from scala40_env.core.invariants import explain
-from scala40_env.core.json_fields import members_of
-from scala40_env.core.notation import format_action, shown
-from scala40_env.core.rules import Rules
+from scala40_env.core.json_fields import check_keys, members_of
+from scala40_env.core.notation import NotationError, format_action
+from scala40_env.core.quoting import shown
+from scala40_env.core.rules import FLAGS, Rules, RulesError
 from scala40_env.core.state import END_NAMES, NOBODY, PLAY
 
 VERSION = 1
@@ -64,6 +65,9 @@ _ENCODER = msgspec.json.Encoder()
 
 def start(record: Record) -> Game:
     """The game of a record before its first action; raises ``ValueError`` where its rules or players cannot be."""
+    missing = [flag.name for flag in FLAGS if flag.name not in record.rules]
+    if missing:
+        raise RulesError(f"rules.{missing[0]}: a record has every flag, and this one is missing")
     rules = Rules.from_mapping(record.rules)
     return Game(rules, record.players, seed=record.seed, game=record.game, episode=record.episode)
 
@@ -189,8 +193,12 @@ def decode(text: bytes, line: int = 1) -> Record:
     if not text.strip():
         raise RecordError(f"line {line}: empty")
     try:
-        return _DECODER.decode(text)
-    except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
+        record = _DECODER.decode(text)
+        check_keys(text)
+        return record
+    except RecursionError:
+        raise RecordError(f"line {line}: not a record: nested too deeply") from None
+    except (msgspec.MsgspecError, NotationError, UnicodeError) as error:
         raise RecordError(f"line {line}: not a record: {' '.join(str(error).split())[:160]}") from None
 
 

@@ -89,6 +89,22 @@ def test_explain(screen: Screen) -> None:
         "reason": "2C is not in hand",
     }
     assert "badly written" in screen.fails("explain", position, "off", "7D")
+    for number in ("9999", "-5", "9" * 5000):
+        assert "there is no action" in screen.fails("explain", position, "--", number)
+
+
+def test_a_position_in_which_nothing_is_legal_is_refused(screen: Screen) -> None:
+    def refused(**changes: object) -> str:
+        return screen.fails("legal", screen.write("p.json", {**POSITION, **changes}))
+
+    assert "hands[0]: no cards" in refused(hands=[[], ["3C"]], phase="play")
+    everything = {"rules": "tiny", "turns": [1, 1], "has_opened": [True, True], "table": [["AH", "2H", "3H"]]}
+    rest = [{"hidden": 3}, {"hidden": 3}]
+    line = refused(**everything, hands=[rest[:1], rest[1:]], pile=[], stock=[])
+    assert line.startswith("scala40 legal: stock: ")
+    assert "turn: seat 0 has no legal action" in refused(
+        phase="play", turn={"jokers_owed": 1}, hands=[["JK"], ["3C"]], table=[]
+    )
 
 
 def test_apply(screen: Screen) -> None:
@@ -99,7 +115,10 @@ def test_apply(screen: Screen) -> None:
     status, out, err = screen.run("apply", position, "take", "discard JK", "discard 7H")
     assert (status, err) == (1, "")
     assert json.loads(out) == {"error": "7D was taken and must be played this turn", "at": 1}
-    assert "does not begin with one of" in screen.fails("apply", position, "pass")
+    assert "action 2 of 3, 'pass': 'pass' does not begin with one of" in screen.fails(
+        "apply", position, "draw", "pass", "draw"
+    )
+    assert "action 1 of 1, 'off 7D @99': slots are 0 to 35, got 99" in screen.fails("apply", position, "off 7D @99")
 
 
 def test_score(screen: Screen) -> None:
@@ -173,6 +192,10 @@ def test_replay(screen: Screen) -> None:
     assert "no records" in screen.fails("replay", screen.write("empty.jsonl", b""))
     assert "there are 3 records" in screen.fails("replay", path, "--show", "4")
     assert "seats are 0 to 1" in screen.fails("replay", path, "--show", "1", "--viewer", "2")
+    assert "--json: not together with --show" in screen.fails("replay", path, "--show", "1", "--json")
+    assert "--viewer: it needs --show" in screen.fails("replay", path, "--viewer", "1")
+    twice = text.replace(b'"finished":true', b'"finished":false,"finished":true', 1)
+    assert "line 1: not a record: key 'finished': given twice" in screen.fails("replay", screen.write("x", twice))
 
 
 def test_watch(screen: Screen) -> None:
@@ -190,6 +213,28 @@ def test_watch(screen: Screen) -> None:
     assert "players" in screen.fails("watch", "hops", "--agents", "greedy")
     assert "--seed" in screen.fails("watch", "--seed", "-1")
     assert "--seed" in screen.fails("watch", "--seed", "9" * 5000)
+    for delay in ("nan", "-1", "inf"):
+        assert "--delay: expected a number from 0 to 60" in screen.fails("watch", "--delay", delay)
+    assert "there is no folder" in screen.fails("watch", "--record", "/no/such/folder/games.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("Raises", "KeyError: 'no such card'"),
+        ("Leaves", "SystemExit: 0"),
+        ("Talks", "action: expected an integer, got 'draw'"),
+        ("Cheats", "it chose action 5000: there is no action 5000; they are 0 ... 634"),
+    ],
+)
+def test_an_agent_that_does_not_play_is_named(screen: Screen, name: str, fault: str) -> None:
+    pytest.importorskip("agents.registry")
+    agent = f"tests.cli.entry:{name}"
+    status, out, err = screen.run("watch", "--agents", f"{agent},uniform")
+    assert status == 2
+    assert out.startswith("seats: 0 ")
+    assert err == f"scala40 watch: agent {agent!r} on seat 0: {fault}\n" or fault in err
+    assert err.count("\n") == 1
 
 
 def test_help_and_version(screen: Screen) -> None:
@@ -235,6 +280,8 @@ def test_a_command_of_a_package_that_is_not_there(screen: Screen, monkeypatch: p
         (["standings", "--totals", "1", "2", "--rules", "/no/file.json"], "there is no file"),
         (["standings", "--totals", "1"], "players: these rules are for 2 to 6, got 1"),
         (["standings", "--totals", "1", "9" * 4000], "totals[1]: expected an integer"),
+        (["standings", "--totals", "1", "9", "--rules", '{"match_mode": "single_hand"}'], "rules.match_mode: under"),
+        (["standings", "--totals", "1", "9", "--rules", '{"base": "hops", "base": "tiny"}'], "key 'base': given twice"),
         (["rules", "burraco"], "there is no rulebook 'burraco'"),
         (["replay", "/no/such/file"], "No such file or directory"),
     ],

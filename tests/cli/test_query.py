@@ -98,6 +98,20 @@ def test_points_and_standings() -> None:
     assert ask({"do": "standings", "position": {"scores": [101, 3]}})["winners"] == [1]
 
 
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        (b'{"do":"legal","position":{"seed":1,"seed":1}}', "key 'seed': given twice in one object"),
+        (b'{"a":' * 100_000, "request: nested too deeply"),
+        (b'{"do":"explain","position":{},"action":1,"actions":[1]}', "action: give action or actions, not both"),
+        (b'{"do":"explain","position":{},"action":-5}', "action: there is no action -5; they are 0 ... 634"),
+        (b'{"do":"explain","position":{"rules":"international"},"action":9999}', "they are 0 ... 744"),
+    ],
+)
+def test_an_error_says_what_is_wrong(line: bytes, error: str) -> None:
+    assert error in json.loads(answer_line(line))["error"]
+
+
 def test_an_id_comes_back() -> None:
     assert ask({"do": "legal", "position": POSITION, "id": [1, "a"]})["id"] == [1, "a"]
     assert ask({"do": "nothing", "id": 7})["id"] == 7
@@ -136,6 +150,12 @@ BAD: list[bytes] = [
     b'{"do":"standings","totals":{}}',
     b'{"do":"standings","rules":"x","totals":[1,2]}',
     b'{"do":"standings","position":{},"totals":[1,2]}',
+    b'{"do":"standings","rules":{"match_mode":"single_hand"},"totals":[1,2]}',
+    b'{"do":"legal","do":"legal","position":{}}',
+    b'{"do":"legal","position":{"seed":1,"seed":1}}',
+    b'{"do":"explain","position":{},"action":"draw","actions":["draw"]}',
+    b'{"do":"explain","position":{},"action":9999}',
+    b'{"do":"legal","position":{"hands":[[]],"phase":"play"}}',
 ]
 
 

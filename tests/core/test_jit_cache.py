@@ -127,6 +127,23 @@ def test_a_cache_folder_that_cannot_be_written_only_costs_time(package: _Package
     assert package.run() == 3016
 
 
+def test_a_cache_folder_that_cannot_be_written_leaves_nothing_beside_the_sources(package: _Package):
+    (package.folder / "cache").touch()
+    package.run()
+    assert not list(package.folder.rglob("*.nb?"))
+
+
+def test_a_first_run_says_that_its_work_cannot_be_kept(tmp_path: Path):
+    (tmp_path / "cache").touch()
+    environment = {**os.environ, "SCALA40_CACHE_DIR": str(tmp_path / "cache" / "x")}
+    program = "from scala40_env.core import first_run; first_run.prepare()"
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60)
+    line = (
+        f"scala40: compiling the engine for this machine, and it cannot be kept: {tmp_path}/cache/x is not writable ..."
+    )
+    assert done.stderr == line + "\n"
+
+
 def test_the_second_process_of_a_first_run_leaves_nothing_behind(tmp_path: Path):
     program = (
         "import gc, warnings; warnings.simplefilter('error')\n"

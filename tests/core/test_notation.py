@@ -29,8 +29,8 @@ from scala40_env.core.notation import (
     parse_choices,
     parse_hand,
     parse_meld,
-    shown,
 )
+from scala40_env.core.quoting import shown
 from scala40_env.core.rules import Rules
 from scala40_env.core.state import NO_JOKER, RUN, SET, blank
 
@@ -297,6 +297,23 @@ def test_a_swap_gives_the_card_in_hand_where_any_missing_one_will_do() -> None:
     assert format_action(act.SWAP, row) == "swap 7S @0"
     assert format_action(act.SWAP, row, STANDARD) == "swap 7C @0"
     assert parse_action("swap 7S @0", row, rules) == [act.SWAP]
+
+
+def test_a_swap_that_is_not_to_be_had_says_why() -> None:
+    rules = Rules(joker_identity="any_missing")
+
+    def reason(text: str, hand: str, rules: Rules) -> str:
+        with pytest.raises(NoSuchPlayError) as caught:
+            parse_action(text, table_row("6D 6H JK=6S", hand=hand), rules)
+        return str(caught.value)
+
+    both = "action: with 6S in hand, for which the joker was laid, the one swap of slot 0 gives that card"
+    assert reason("swap 6C @0", "6C 6S", rules) == both
+    assert reason("swap 6C @0", "2H", rules) == "action: 6C is not in hand"
+    assert reason("swap 6S @0", "6C", rules) == "action: 6S is not in hand"
+    assert reason("swap 5S @0", "5S", rules) == "action: the joker in slot 0 is to be had for 6S or 6C, not 5S"
+    assert reason("swap 6C @0", "6C", STANDARD) == "action: the joker in slot 0 is to be had for 6S, not 6C"
+    assert parse_action("swap 6S @0", table_row("6D 6H JK=6S", hand="6C 6S"), rules) == [act.SWAP]
 
 
 @pytest.mark.parametrize("value", ["x" * 10**5, 10**4000, [[[]]], {"a": 1}, float("nan"), None, True, "a\nb", b"x"])

@@ -139,6 +139,25 @@ def test_what_the_upcard_obliges_to_follows_from_the_rules(
     assert row_of(position).duty == DUTY_NONE
 
 
+def test_a_hidden_hand_has_what_the_turn_says() -> None:
+    turn = {"drew": "upcard", "card": "7H", "jokers_owed": 2}
+    for seed in range(5):
+        row = row_of({"seed": seed, "rules": "italian", "has_opened": [True, False], "turn": turn})
+        assert row.hand_jokers[0] >= 2
+        assert 6 in hand_kinds(row.hand_one[0], row.hand_two[0], 0)
+        assert row.hand_size[0] == 14
+
+
+def test_the_largest_numbers_that_are_read_do_not_overflow() -> None:
+    position = {**SIMPLE, "scores": [2**30] * 2, "turns": [2**23] * 2, "match_turns": 2**24, "round": 2**24}
+    rules, rows = position_from_json({**position, "episode": "match", "rules": {"max_turns_per_round": None}})
+    game = Game.from_rows(rules, rows)
+    for _ in range(3):
+        game.play(int(game.legal_actions()[-1]))
+        assert game.row.match_turns >= 2**24
+        assert game.row.totals.min() >= 0
+
+
 def test_the_turn_of_an_opening() -> None:
     turn = {"laid_points": 42, "new": [0], "last": 0}
     row = row_of({"table": [["KH", "KD", "KS"]], "has_opened": [True, False], "turns": [3, 4], "turn": turn})
@@ -153,13 +172,32 @@ def test_the_turn_of_an_opening() -> None:
         ({"rules": {"opening": 3}}, "rules: there is no flag 'opening'"),
         ({"rules": {"opening_min": "3"}}, "rules.opening_min: expected an integer"),
         ({"rules": ["standard"]}, "rules: expected the name of a rulebook or flags by name, got a list"),
-        ({"players": 7}, "players: expected an integer from 0 to 6, got 7"),
+        ({"players": 7}, "players: these rules are for 2 to 6, got 7"),
         ({"players": 1}, "players: these rules are for 2 to 6, got 1"),
         ({"players": 3}, "has_opened: expected 3 entries, one a seat, got 2"),
         ({"players": "2"}, "players: expected an integer"),
-        ({"players": True}, "players: expected an integer from 0 to 6, got true"),
+        ({"players": True}, "players: expected an integer from 2 to 6, got true"),
         ({"rules": "hops", "players": 5}, "players: these rules are for 2 to 4"),
         ({"dealer": 2}, "dealer: expected an integer from 0 to 1, got 2"),
+        ({"players": -1}, "players: these rules are for 2 to 6, got -1"),
+        ({"players": 10**400}, "players: these rules are for 2 to 6, got a huge number"),
+        ({"rules": {"opening_min": None}}, "rules.opening_min: expected an integer from 0 to 200, got null"),
+        ({"rules": {"reentry_cost": 10**400}}, "expected a number from 0 to 1000000, got a huge number"),
+        ({"scores": [2**30 + 1, 0]}, "scores[0]: expected an integer from 0 to 1073741824"),
+        ({"turns": [2**24 + 1, 1]}, "turns[0]: expected an integer from 0 to 16777216"),
+        ({"round": 2**31 - 1}, "round: expected an integer from 0 to 16777216"),
+        ({"round_turns": 2**31 - 1}, "round_turns: expected an integer from 0 to 16777216"),
+        ({"match_turns": 2**31 - 1}, "match_turns: expected an integer from 0 to 16777216"),
+        ({"recycles": 2**31 - 1}, "recycles: expected an integer from 0 to 16777216"),
+        ({"reentries": [2**31 - 1, 0]}, "reentries[0]: expected an integer from 0 to 16777216"),
+        ({"match_turns": 0}, "match_turns: 0 are fewer than those of the round, 1"),
+        ({"in_match": [False, True], "in_round": [True, True]}, "in_round[0]: seat 0 is not in the match"),
+        ({"phase": "play", "turn": {"last": 0}}, "turn.last: slot 0 is not among turn.new"),
+        ({"phase": "play", "turn": {"jokers_owed": 2}}, "turn.jokers_owed: 2, but the jokers in hands[0] are 1"),
+        (
+            {"rules": "italian", "has_opened": [True, True], "turn": {"drew": "upcard", "card": "8H"}, "phase": "play"},
+            "turn.card: 8H is not in hands[0]",
+        ),
         ({"seat": -1}, "seat: expected an integer from 0 to 1, got -1"),
         ({"seat": 1.0}, "seat: expected an integer from 0 to 1, got 1.0"),
         ({"phase": "discard"}, "phase: expected one of draw, play, round_over, match_over, got 'discard'"),

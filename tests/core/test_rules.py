@@ -166,6 +166,8 @@ class TestValues:
             ({"max_run": 14}, "max_run"),
             ({"run_overflow": "split"}, "run_overflow"),
             ({"packs": 1, "suits": 1, "jokers": 0}, "hand_size"),
+            ({"max_turns_per_round": None, "max_stock_recycles": None}, "max_turns_per_round"),
+            ({"max_turns_per_round": None, "take_after_opening": "free"}, "max_turns_per_round"),
         ],
     )
     def test_values_that_do_not_fit_together_are_refused(self, given: dict[str, Any], flag: str) -> None:

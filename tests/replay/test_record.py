@@ -115,6 +115,12 @@ def changed(change: Any) -> bytes:
         (lambda data: data["agents"].append("x"), "line 4: agents: 3 names for 2 seats"),
         (lambda data: data["rules"].__setitem__("opening_min", "x"), "line 4: rules.opening_min: expected"),
         (lambda data: data["rules"].__setitem__("openin", 1), "line 4: rules: there is no flag 'openin'"),
+        (lambda data: data.__setitem__("game", -1), "line 4: game: expected an integer from 0 to 2**64 - 1, got -1"),
+        (lambda data: data["rules"].pop("reentry"), "line 4: rules.reentry: a record has every flag"),
+        (
+            lambda data: data.__setitem__("rules", {"base": "hops"}),
+            "line 4: rules.min_players: a record has every flag",
+        ),
         (lambda data: data.__setitem__("note", 1), "line 4: not a record: Object contains unknown field `note`"),
         (lambda data: data.pop("totals"), "line 4: not a record: Object missing required field `totals`"),
         (lambda data: data.__setitem__("actions", ["draw"]), "line 4: not a record: Expected `int`, got `str`"),
