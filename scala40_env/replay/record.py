@@ -57,6 +57,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     winners: list[int]
     """The seats that won the match; none where the episode is a round, or the game was not finished."""
     finished: bool
+    thoughts: list[str | dict[str, Any] | None] | msgspec.UnsetType = msgspec.UNSET
+    """What the seat that acted thought, one entry an action, where somebody noted it; a seat's own, so it may name
+    cards that nobody else sees."""
 
 
 _DECODER = msgspec.json.Decoder(Record)
@@ -81,12 +84,18 @@ def make_record(
     game: int = 0,
     episode: Literal["round", "match"] = "round",
     agents: Sequence[str] = (),
+    thoughts: Sequence[str | dict[str, Any] | None] | None = None,
 ) -> Record:
     """The record of a game that went like this; the results are found by playing it.
 
+    ``thoughts`` are what the seats thought, one entry an action.
+
     Raises:
         IllegalActionError: one of the actions is not legal where it stands.
+        ValueError: thoughts that are more or fewer than the actions.
     """
+    if thoughts is not None and len(thoughts) != len(actions):
+        raise ValueError(f"thoughts: {len(thoughts)} for {len(actions)} actions")
     table = Game(rules, players, seed=seed, game=game, episode=episode)
     rounds: list[RoundResult] = []
     for action in actions:
@@ -104,15 +113,21 @@ def make_record(
         totals=table.row.totals[:players].tolist(),
         winners=members_of(table.row.winners),
         finished=table.is_over,
+        thoughts=msgspec.UNSET if thoughts is None else list(thoughts),
     )
+
+
+def play_action(game: Game, action: int) -> bool:
+    """Play an action; whether it ended a round, of which the row then says how."""
+    number, phase = int(game.row["round"]), game.phase
+    game.play(action)
+    # a round is over where the next is dealt, and where none is: at the end, or while a seat chooses to come back
+    return phase <= PLAY and (game.phase > PLAY or int(game.row["round"]) != number)
 
 
 def _play(game: Game, action: int, rounds: list[RoundResult]) -> None:
     """Play an action and note a round that it ended."""
-    number, phase = int(game.row["round"]), game.phase
-    game.play(action)
-    # a round is over where the next is dealt, and where none is: at the end, or while a seat chooses to come back
-    if phase <= PLAY and (game.phase > PLAY or int(game.row["round"]) != number):
+    if play_action(game, action):
         rounds.append(_round_result(game.row))
 
 
@@ -149,6 +164,8 @@ def verify(record: Record, line: int = 1) -> None:
         raise RecordError(f"{where}: {error}") from None
     if record.agents and len(record.agents) != record.players:
         raise RecordError(f"{where}: agents: {len(record.agents)} names for {record.players} seats")
+    if record.thoughts is not msgspec.UNSET and len(record.thoughts) != len(record.actions):
+        raise RecordError(f"{where}: thoughts: {len(record.thoughts)} for {len(record.actions)} actions")
     rounds: list[RoundResult] = []
     for number, action in enumerate(record.actions):
         if game.is_over:
@@ -225,6 +242,7 @@ __all__ = [
     "decode",
     "encode",
     "make_record",
+    "play_action",
     "read_records",
     "start",
     "states",

@@ -45,6 +45,20 @@ def render_text(row: Any, rules: Rules, viewer: int | None = None, *, color: boo
     return "\n".join([*lines, *(f"  {line}" for line in _now(s, rules, paint))]) + "\n"
 
 
+def status_lines(row: Any, rules: Rules) -> list[str]:
+    """What the seat to act has done and owes, or how the round and the match ended: only what everybody knows."""
+    return _now(plain(row), rules, _no_paint)
+
+
+def round_line(row: Any) -> str:
+    """How the last round ended, and what each seat was charged; a round has ended."""
+    s = plain(row)
+    how = f"closed by seat {s.closer}" if s.end == END_CLOSED and s.closer != NOBODY else END_NAMES[s.end]
+    in_hand = " in hand" if s.closed_in_hand else ""
+    points = " ".join(str(points) for points in s.points[: s.num_seats].tolist())
+    return f"round {how}{in_hand} after {s.ended_turns} turns; points {points}"
+
+
 def _paint(text: str, style: str) -> str:
     return f"{style}{text}{_PLAIN}"
 
@@ -66,9 +80,7 @@ def _cards(texts: list[str], paint: Any) -> str:
 def _heading(s: Any, rules: Rules) -> str:
     name = rules_to_json(rules)
     title = name if isinstance(name, str) else f"{name['base']} with house rules"
-    # A finished round was counted when it ended.
-    number = s.round + (0 if s.phase in (ROUND_OVER, MATCH_OVER) else 1)
-    return f"{title}, {s.num_seats} seats, round {number}, turn {s.round_turns + 1}, {PHASE_NAMES[s.phase]}"
+    return f"{title}, {s.num_seats} seats, round {s.round + 1}, turn {s.round_turns + 1}, {PHASE_NAMES[s.phase]}"
 
 
 def _piles(s: Any, paint: Any) -> str:
@@ -120,10 +132,7 @@ def _now(s: Any, rules: Rules, paint: Any) -> list[str]:
         return [f"seat {s.seat} {', '.join(_turn(s, rules, paint))}"]
     if s.phase not in (ROUND_OVER, MATCH_OVER) or s.end == END_NONE:
         return []
-    how = f"closed by seat {s.closer}" if s.end == END_CLOSED and s.closer != NOBODY else END_NAMES[s.end]
-    in_hand = " in hand" if s.closed_in_hand else ""
-    points = " ".join(str(points) for points in s.points[: s.num_seats].tolist())
-    lines = [f"round {how}{in_hand} after {s.ended_turns} turns; points {points}"]
+    lines = [round_line(s)]
     if s.pending_reentry:
         lines.append(f"seat {s.seat} may re-enter or leave")
     if s.phase == MATCH_OVER:

@@ -65,6 +65,18 @@ def test_a_game_that_was_cut_short_is_a_record_too() -> None:
     verify(record)
 
 
+def test_a_record_keeps_what_the_seats_thought() -> None:
+    record = played("standard", 2, 1, "round", steps=3)
+    assert b"thoughts" not in encode(record)
+    thoughts = ["hm", None, {"value": 1.5, "best": ["draw"]}]
+    thinking = make_record(Rules(), 2, record.actions, seed=1, game=3, agents=record.agents, thoughts=thoughts)
+    assert decode(encode(thinking)) == thinking
+    assert thinking.thoughts == thoughts
+    verify(thinking)
+    with pytest.raises(ValueError, match="thoughts: 1 for 3 actions"):
+        make_record(Rules(), 2, record.actions, seed=1, game=3, thoughts=["hm"])
+
+
 def test_the_states_of_a_record_are_the_game() -> None:
     record = played("standard", 2, 5, "round")
     actions = [action for _, action in states(record)]
@@ -96,6 +108,8 @@ def changed(change: Any) -> bytes:
             lambda data: data["actions"].__setitem__(1, 0),
             "line 4: actions[1]: 0 (draw) is not legal: a card has been drawn",
         ),
+        (lambda data: data.__setitem__("thoughts", ["x"]), "line 4: thoughts: 1 for "),
+        (lambda data: data.__setitem__("thoughts", [7]), "line 4: not a record: Expected"),
         (lambda data: data["actions"].__setitem__(2, 745), "line 4: actions[2]: 745 is no action of these rules"),
         (lambda data: data["actions"].__setitem__(2, 700), "line 4: actions[2]: 700 is no action of these rules"),
         (lambda data: data["actions"].__setitem__(2, -1), "line 4: actions[2]: -1 is no action of these rules"),

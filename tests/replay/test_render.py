@@ -72,6 +72,7 @@ def test_the_end_of_a_round_and_of_a_match() -> None:
     over = {"phase": "round_over", "last_round": {"closer": 1, "closed_in_hand": True, "points": [30, 0], "turns": 9}}
     rules, rows = position_from_json(over)
     assert "round closed by seat 1 in hand after 9 turns; points 30 0" in render_text(rows[0], rules)
+    assert "round 1, turn 1, round_over" in render_text(rows[0], rules)
     rules, rows = position_from_json({**over, "phase": "match_over", "winners": [1]})
     assert "the match is won by seat 1" in render_text(rows[0], rules)
     choice = {**over, "rules": "international", "episode": "match", "pending": [0], "scores": [130, 3]}
