@@ -21,6 +21,7 @@ from scala40_env.cli.streams import (
     read_lines,
     standard_input,
 )
+from scala40_env.cli.viewing import add_viewing, check_viewing, is_viewing, view
 from scala40_env.core.deal import decision_rng
 from scala40_env.core.game import Game, action_number
 from scala40_env.core.notation import format_action
@@ -48,14 +49,16 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--show", type=int, metavar="LINE", help="print the game on this line, turn by turn")
     parser.add_argument("--viewer", type=int, metavar="SEAT", help="show only what this seat may know")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    add_viewing(parser)
 
 
 def run_replay(args: argparse.Namespace) -> int:
-    """Play every record again and check each action and each result."""
+    """Play every record again and check each action and each result; then show one, where that is asked for."""
     if args.show is not None and args.json:
         raise CommandError("--json: not together with --show, which prints text")
-    if args.viewer is not None and args.show is None:
-        raise CommandError("--viewer: it needs --show, the game to look at")
+    if args.viewer is not None and args.show is None and not is_viewing(args):
+        raise CommandError("--viewer: it needs --show or --html, the game to look at")
+    check_viewing(args)
     if args.file == "-":
         return _replay(standard_input(), args)
     with Path(args.file).open("rb") as lines:
@@ -64,10 +67,14 @@ def run_replay(args: argparse.Namespace) -> int:
 
 def _replay(lines: Any, args: argparse.Namespace) -> int:
     records = actions = 0
+    viewed = None
     began = time.monotonic()
     for number, record in read_records(_record_lines(lines)):
         verify(record, number)
         records, actions = records + 1, actions + len(record.actions)
+        if number == args.line and is_viewing(args):
+            _check_viewer(args.viewer, record.players)
+            viewed = record
         if number == args.show:
             _check_viewer(args.viewer, record.players)
             for game, action in states(record):
@@ -78,10 +85,14 @@ def _replay(lines: Any, args: argparse.Namespace) -> int:
         raise CommandError(f"{args.file}: no records")
     if args.show is not None and not 1 <= args.show <= records:
         raise CommandError(f"--show: there are {records} records")
+    if viewed is None and not 1 <= args.line <= records:
+        raise CommandError(f"--line: there are {records} records")
     if args.json:
         print_json({"records": records, "actions": actions})
     else:
         print(f"{records} records, {actions} actions: every action is legal and every result comes out")
+    if viewed is not None:
+        view(viewed, args)
     return 0
 
 
