@@ -19,6 +19,7 @@ _AGENTS = {
     "greedy": "agents.greedy:Greedy",
     "ismcts": "agents.ismcts:Ismcts",
     "pimc": "agents.pimc:Pimc",
+    "policy": "agents.policy:Policy",
     "uniform": "agents.uniform:Uniform",
 }
 _BOOLEANS = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}

@@ -344,6 +344,7 @@ class Trainer:
             for name in self.config.anchors
         }
 
+    @torch.no_grad()
     def best_actions(self, batch: Batch) -> NDArray[np.int64]:
         """The likeliest action of each game of a batch."""
         going = np.flatnonzero(batch.counts > 0)
