@@ -15,7 +15,7 @@ INSTALLED_DEV := $(VENV)/.installed-dev
 help:
 	@echo "make demo        greedy against uniform play over the five rulebooks"
 	@echo "make test        every check: style, types, layers, tests"
-	@echo "make check-long  the same exactness checks on many more positions"
+	@echo "make check-long  the exactness checks on many more positions, the faces on the oldest and newest libraries"
 	@echo "make coverage    the core's tests, interpreted, with coverage"
 	@echo "make bench       speed, and one signature of behaviour"
 	@echo "make golden      write the golden files anew, to be read in the diff"
@@ -34,6 +34,7 @@ test: $(INSTALLED_DEV)
 
 check-long: $(INSTALLED_DEV)
 	$(BIN)/python -m tests.long
+	$(BIN)/python -m tests.versions
 
 # Coverage does not see into compiled code, so the core's tests run interpreted.
 coverage: $(INSTALLED_DEV)
@@ -64,5 +65,5 @@ $(INSTALLED): pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(INSTALLED_DEV): pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) install --constraint constraints.txt --editable '.[dev]'
+	$(PIP) install --constraint constraints.txt --editable '.[dev,train]'
 	@touch $(INSTALLED) $@

@@ -1,0 +1,1 @@
+"""Short programs that train or play with libraries of others; each is a module that runs."""
