@@ -329,7 +329,7 @@ class Trainer:
         self.league.seat_all(self.collector.batch)
         took = time.perf_counter() - began
         self.seconds += took
-        return {**told, "decisions": float(self.decisions), "per_second": told["learned_from"] / took}
+        return {**told, "decisions": self.decisions, "per_second": told["learned_from"] / took}
 
     def is_done(self) -> bool:
         """Whether the run has had its decisions, or its minutes."""

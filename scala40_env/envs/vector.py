@@ -135,7 +135,8 @@ class Scala40VectorEnv(gymnasium.vector.VectorEnv[NDArray[Any], NDArray[np.int64
 
     def close_extras(self, **_: Any) -> None:
         """Let the threads go, where there are any."""
-        self.batch.close()
+        if hasattr(self, "batch"):  # some versions of Gymnasium close what was never made, for its options were bad
+            self.batch.close()
 
     def _observations(self) -> NDArray[Any]:
         if not self.copy and self._high is None:

@@ -108,9 +108,7 @@ def test_weights_play_as_the_network_that_was_trained(run: Path):
         batch.rows[0] = game.row
         batch.look()
         expected = trainer.best_actions(batch)[0]
-        choice = policy.act(
-            game.redacted(game.seat), legal, game.rules, decision_rng(np.uint64(1), np.uint64(0), 0, step)
-        )
+        choice = policy.act(game.redacted(game.seat), legal, game.rules, step)
         other = redeal(game, step)
         assert choice == expected
         assert choice == policy.act(other.redacted(game.seat), legal, game.rules)
