@@ -82,11 +82,12 @@ def decision_rng(seed: np.uint64, game: np.uint64, seat: int, decision: int) -> 
 def below(state: np.uint64, bound: int) -> tuple[np.uint64, int]:
     """A number in [0, bound), without bias, and the stream's next state; ``bound`` is below 2**32."""
     n = np.uint64(bound)
-    threshold = ((_LOW_32 + ONE) - n) % n
     while True:
         state += _GOLDEN
         product = (mix(state) & _LOW_32) * n
-        if (product & _LOW_32) >= threshold:
+        rest = product & _LOW_32
+        # the division is slow, and nearly always needless: what is refused is less than the bound
+        if rest >= n or rest >= ((_LOW_32 + ONE) - n) % n:
             return state, np.int64(product >> _BITS_32)
 
 

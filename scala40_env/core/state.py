@@ -34,6 +34,8 @@ DUTY_NONE, DUTY_PLAY, DUTY_OPEN_WITH, DUTY_OPEN = 0, 1, 2, 3
 EMPTY, SET, RUN = 0, 1, 2
 
 NOBODY = 255
+MOST_DISCARDS = 255
+"""What the count of a seat's discards of a kind goes up to; more are not counted."""
 NO_SLOT = 255
 NO_JOKER = 255
 

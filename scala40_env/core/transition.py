@@ -58,6 +58,7 @@ from scala40_env.core.state import (
     DUTY_OPEN_WITH,
     DUTY_PLAY,
     EMPTY,
+    MOST_DISCARDS,
     NO_JOKER,
     NO_SLOT,
     PLAY,
@@ -560,7 +561,7 @@ def apply_play(s: Any, R: NDArray[np.int64], action: int) -> None:
         remove_card(s, seat, kind)
         s.pile[s.pile_size] = kind
         s.pile_size += 1
-        s.discards[seat, kind] += 1
+        s.discards[seat, kind] = min(np.int64(s.discards[seat, kind]) + 1, MOST_DISCARDS)
         if s.hand_size[seat] == 0:
             _go_out(s, R)
         else:

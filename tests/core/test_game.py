@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from scala40_env.core.actions import DISCARD
 from scala40_env.core.game import Game, IllegalActionError
 from scala40_env.core.invariants import explain
+from scala40_env.core.position import position_from_json
 
 
 @pytest.mark.parametrize(("action", "shown"), [("0", "'0'"), (0.5, "0.5"), (None, "None"), ([0], r"\[0\]")])
@@ -52,3 +54,12 @@ def test_a_bad_number_of_a_deal_is_named(name: str, value: Any) -> None:
     with pytest.raises(ValueError, match=rf"^{name}: expected an integer from 0 to 2\*\*64 - 1, got [^\n]+$") as caught:
         Game(**{name: value})
     assert len(str(caught.value)) < 120
+
+
+def test_the_count_of_discards_of_a_kind_stays_at_its_most():
+    position = {"rules": "standard", "players": 2, "seat": 0, "phase": "play", "turns": [300, 300]}
+    position |= {"hands": [["7H", "8D"], [{"hidden": 9}]], "has_opened": [True, True], "pile": ["QH"]}
+    position |= {"discards": [["8D"] * 255, []], "rules": {"max_turns_per_round": 2000}}
+    game = Game.from_rows(*position_from_json(position))
+    game.play(DISCARD + 20)
+    assert int(game.row.discards[0][20]) == 255
