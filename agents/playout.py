@@ -20,8 +20,8 @@ from scala40_env.core.jit import inlined, kernel
 from scala40_env.core.state import END_CLOSED, END_NAMES, END_TRUNCATED, PLAY, allocate
 
 # a line of a seat
-SEAT_ROUNDS, SEAT_POINTS, SEAT_CLOSED, SEAT_OPENED, SEAT_DECISIONS = range(5)
-NUM_SEAT_COUNTS = 5
+SEAT_ROUNDS, SEAT_POINTS, SEAT_CLOSED, SEAT_OPENED, SEAT_DECISIONS, SEAT_IN_HAND = range(6)
+NUM_SEAT_COUNTS = 6
 # a line of a game; from GAME_ENDS on, the rounds that ended in each way
 GAME_ROUNDS, GAME_TURNS, GAME_IN_HAND, GAME_WINNERS, GAME_ENDS = range(5)
 NUM_GAME_COUNTS = GAME_ENDS + len(END_NAMES)
@@ -59,6 +59,7 @@ def _note_round(s: Any, seats: NDArray[np.int64], game: NDArray[np.int64]) -> No
             seats[seat, SEAT_OPENED] += (s.ended_opened >> seat) & 1
     if s.end == END_CLOSED:
         seats[s.closer, SEAT_CLOSED] += 1
+        seats[s.closer, SEAT_IN_HAND] += s.closed_in_hand
         game[GAME_IN_HAND] += s.closed_in_hand
     game[GAME_ROUNDS] += 1
     game[GAME_TURNS] += s.ended_turns

@@ -31,7 +31,7 @@ from scala40_env.envs.learners import Learners
 from training.arena import complain, console
 from training.bench_aec import pettingzoo_loop
 from training.bench_peers import PEERS
-from training.report import versions
+from training.results import versions
 
 BATCHES = (1, 256, 4096)
 PLAYERS = (2, 4)

@@ -14,7 +14,7 @@ from scala40_env.cli.games import seed_argument
 from scala40_env.core.rules import Rules
 from training.arena import complain, console, play
 from training.deals import plan
-from training.report import ArenaResult
+from training.results import ArenaResult
 
 RULEBOOKS = ("standard", "italian", "cerchio", "hops", "international")
 BETTER, WORSE = "greedy", "uniform"

@@ -1,12 +1,12 @@
 """Plays deals of a plan: compiled where every agent is a compiled bot, else game by game from Python.
 
-Both ways give the same tallies, to the last point.  An agent that raises, or returns what is not legal, forfeits: the
-episode ends at once, the agent is charged more than any hand can cost, the others nothing.
+Both ways give the same tallies, to the last point.  An agent that raises, takes longer than it may or returns what is
+not legal forfeits: the episode ends at once, the agent is charged more than any hand can cost, the others nothing.
 """
 
 from __future__ import annotations
 
-import operator
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from agents.base import Agent, CompiledAgent
 from agents.playout import (
     GAME_ENDS,
-    GAME_IN_HAND,
     GAME_ROUNDS,
     GAME_TURNS,
     GAME_WINNERS,
+    NUM_GAME_COUNTS,
     NUM_SEAT_COUNTS,
     SEAT_DECISIONS,
     SEAT_POINTS,
@@ -36,42 +36,93 @@ from scala40_env.core.cards import MAX_SEATS
 from scala40_env.core.deal import decision_rng
 from scala40_env.core.game import Game
 from scala40_env.core.rules import Rules
-from scala40_env.core.state import END_NAMES, PLAY
+from scala40_env.core.state import END_TRUNCATED, PLAY
 from training.deals import Plan
+from training.guard import AgentDiedError, AgentFaultError, AgentLateError, NotAnActionError, as_action, one_line
 
-# a line of an agent: the counts of its seats, then these
-AGENT_ILLEGAL, AGENT_RAISED, AGENT_WON = range(NUM_SEAT_COUNTS, NUM_SEAT_COUNTS + 3)
-NUM_AGENT_COUNTS = NUM_SEAT_COUNTS + 3
+# a line of an agent at a seat: the counts of the seat, then these
+AGENT_ILLEGAL, AGENT_RAISED, AGENT_LATE, AGENT_WON = range(NUM_SEAT_COUNTS, NUM_SEAT_COUNTS + 4)
+NUM_AGENT_COUNTS = NUM_SEAT_COUNTS + 4
 WHOLE_WIN = 60
-"""A match that is won alone; every number of seats that may share one divides it."""
-# a line of a deal: what its games have in common; from DEAL_ENDS on, the rounds that ended in each way
-DEAL_ROUNDS, DEAL_TURNS, DEAL_IN_HAND, DEAL_FORFEITED, DEAL_ENDS = range(5)
-NUM_DEAL_COUNTS = DEAL_ENDS + len(END_NAMES)
+"""An episode that is won alone; every number of seats that may share one divides it."""
+# a line of a game: the counts of the game, then whether it was forfeited in a round
+GAME_FORFEITED = NUM_GAME_COUNTS
+NUM_DEAL_COUNTS = NUM_GAME_COUNTS + 1
+# a line of an agent's clock: decisions it was asked for, those that were timed, their seconds, the longest of them
+CLOCK_ASKED, CLOCK_DECISIONS, CLOCK_SECONDS, CLOCK_LONGEST = range(4)
+NUM_CLOCKS = 4
 
 
 @dataclass(frozen=True)
 class Fault:
-    """The first thing that an agent did wrong in some deals: which agent, in which deal and rotation, and what."""
+    """The first thing of a kind that an agent did wrong: which agent, in which deal and rotation, and what."""
 
     agent: int
     deal: int
     rotation: int
     message: str
 
+    @property
+    def kind(self) -> tuple[int, str]:
+        """Faults of one kind are told once."""
+        return self.agent, self.message.partition(":")[0]
+
 
 @dataclass(frozen=True)
 class Tally:
-    """What happened in some deals.
+    """What happened in some deals of a plan.
 
     Attributes:
-        agents: ``int64``, shape ``(deals, agents, NUM_AGENT_COUNTS)``, summed over the rotations of each deal.
-        deals: ``int64``, shape ``(deals, NUM_DEAL_COUNTS)``, likewise.
-        faults: what agents did wrong: at most one a kind of fault, agent and call.
+        seats: ``int64``, shape ``(deals, rotations, players, NUM_AGENT_COUNTS)``.
+        games: ``int64``, shape ``(deals, rotations, NUM_DEAL_COUNTS)``.
+        seating: the agent at each seat in each rotation, ``int64``, shape ``(rotations, players)``.
+        faults: what agents did wrong: the first of each kind of fault and agent, in the order of the deals.
+        clocks: how long agents thought that were asked from Python, ``float64``, shape ``(agents, NUM_CLOCKS)``; the
+            one thing here that is not the same each time.
     """
 
-    agents: NDArray[np.int64]
-    deals: NDArray[np.int64]
+    seats: NDArray[np.int64]
+    games: NDArray[np.int64]
+    seating: NDArray[np.int64]
     faults: tuple[Fault, ...]
+    clocks: NDArray[np.float64]
+
+    @property
+    def agents(self) -> NDArray[np.int64]:
+        """The counts of each agent over its seats and rotations, shape ``(deals, agents, NUM_AGENT_COUNTS)``."""
+        made = np.zeros((len(self.seats), len(self.clocks), NUM_AGENT_COUNTS), dtype=np.int64)
+        for rotation, seating in enumerate(self.seating):
+            for seat, agent in enumerate(seating):
+                made[:, agent] += self.seats[:, rotation, seat]
+        return made
+
+    @property
+    def deals(self) -> NDArray[np.int64]:
+        """The counts of the games over the rotations, shape ``(deals, NUM_DEAL_COUNTS)``; winners are left out."""
+        made = self.games.sum(axis=1)
+        made[:, GAME_WINNERS] = 0
+        return made
+
+
+def join(tallies: Sequence[Tally]) -> Tally:
+    """One tally of deals that follow one another; at least one tally."""
+    clocks = np.sum([tally.clocks for tally in tallies], axis=0)
+    clocks[:, CLOCK_LONGEST] = np.max([tally.clocks[:, CLOCK_LONGEST] for tally in tallies], axis=0)
+    return Tally(
+        np.concatenate([tally.seats for tally in tallies]),
+        np.concatenate([tally.games for tally in tallies]),
+        tallies[0].seating,
+        first_faults([fault for tally in tallies for fault in tally.faults]),
+        clocks,
+    )
+
+
+def first_faults(faults: Sequence[Fault]) -> tuple[Fault, ...]:
+    """The first fault of each kind, in the order of deals and rotations."""
+    first: dict[tuple[int, str], Fault] = {}
+    for fault in sorted(faults, key=lambda fault: (fault.deal, fault.rotation)):
+        first.setdefault(fault.kind, fault)
+    return tuple(first.values())
 
 
 def are_compiled(agents: Sequence[Agent]) -> bool:
@@ -89,28 +140,26 @@ def play_deals(plan: Plan, agents: Sequence[Agent], first: int, num_deals: int, 
         num_deals: how many deals.
         compiled: play compiled bots inside the compiled loop; the result is the same either way.
     """
-    totals = np.zeros((num_deals, len(agents), NUM_AGENT_COUNTS), dtype=np.int64)
-    deals = np.zeros((num_deals, NUM_DEAL_COUNTS), dtype=np.int64)
-    faults: dict[tuple[int, str], Fault] = {}
+    seating = plan.seating()
+    seats = np.zeros((num_deals, *seating.shape, NUM_AGENT_COUNTS), dtype=np.int64)
+    games = np.zeros((num_deals, len(seating), NUM_DEAL_COUNTS), dtype=np.int64)
+    clocks = np.zeros((len(agents), NUM_CLOCKS))
+    faults: list[Fault] = []
     fast = compiled and are_compiled(agents)
-    for rotation, seating in enumerate(plan.seating()):
+    for rotation, seated in enumerate(seating):
         if fast:
-            seats, games = _play_compiled(plan, [agents[i] for i in seating], first, num_deals)
+            seat_counts, game_counts = _play_compiled(plan, [agents[i] for i in seated], first, num_deals)
         else:
-            seats, games = new_tallies(num_deals)
+            seat_counts, game_counts = new_tallies(num_deals)
             for i in range(num_deals):
-                table = _Table(plan, agents, seating, first + i, rotation)
-                fault = table.play(seats[i], games[i], totals[i], deals[i])
+                table = _Table(plan, agents, seated, first + i, rotation, clocks)
+                fault = table.play(seat_counts[i], game_counts[i], seats[i, rotation], games[i, rotation])
                 if fault is not None:
-                    faults.setdefault((fault.agent, fault.message.partition(":")[0]), fault)
-        for seat, agent in enumerate(seating):
-            totals[:, agent, :NUM_SEAT_COUNTS] += seats[:, seat]
-        _add_wins(games[:, GAME_WINNERS], seating, totals)
-        deals[:, DEAL_ROUNDS] += games[:, GAME_ROUNDS]
-        deals[:, DEAL_TURNS] += games[:, GAME_TURNS]
-        deals[:, DEAL_IN_HAND] += games[:, GAME_IN_HAND]
-        deals[:, DEAL_ENDS:] += games[:, GAME_ENDS:]
-    return Tally(totals, deals, tuple(faults.values()))
+                    faults.append(fault)
+        seats[:, rotation, :, :NUM_SEAT_COUNTS] = seat_counts[:, : plan.players]
+        games[:, rotation, :NUM_GAME_COUNTS] = game_counts
+    _add_wins(plan.episode, seats, games)
+    return Tally(seats, games, seating, first_faults(faults), clocks)
 
 
 def compile_for(plan: Plan, agents: Sequence[Agent], *, compiled: bool = True) -> None:
@@ -145,12 +194,18 @@ def _play_compiled(
     )
 
 
-def _add_wins(winners: NDArray[np.int64], seating: NDArray[np.int64], totals: NDArray[np.int64]) -> None:
-    """Share each match among its winners, in sixtieths."""
-    won = (winners[:, None] >> np.arange(len(seating))) & 1
-    shares = won * (WHOLE_WIN // np.maximum(won.sum(axis=1, keepdims=True), 1))
-    for seat, agent in enumerate(seating):
-        totals[:, agent, AGENT_WON] += shares[:, seat]
+def _add_wins(episode: str, seats: NDArray[np.int64], games: NDArray[np.int64]) -> None:
+    """Share each episode among its winners, in sixtieths: a match as it says, a round among those who pay least.
+
+    A round that is broken off has no winner.
+    """
+    if episode == "match":
+        won = (games[:, :, GAME_WINNERS, None] >> np.arange(seats.shape[2])) & 1
+    else:
+        points = seats[:, :, :, SEAT_POINTS]
+        whole = games[:, :, GAME_ENDS + END_TRUNCATED, None] == 0
+        won = ((points == points.min(axis=2, keepdims=True)) & whole).astype(np.int64)
+    seats[:, :, :, AGENT_WON] = won * (WHOLE_WIN // np.maximum(won.sum(axis=2, keepdims=True), 1))
 
 
 def forfeit_points(rules: Rules) -> int:
@@ -174,19 +229,32 @@ class _Table:
     """One game of one deal, stepped from Python."""
 
     def __init__(
-        self, plan: Plan, agents: Sequence[Agent], seating: NDArray[np.int64], deal: int, rotation: int
+        self,
+        plan: Plan,
+        agents: Sequence[Agent],
+        seating: NDArray[np.int64],
+        deal: int,
+        rotation: int,
+        clocks: NDArray[np.float64],
     ) -> None:
         self.plan = plan
         self.agents = agents
         self.seating = seating
         self.deal = deal
         self.rotation = rotation
+        self.clocks = clocks
         self.game = Game(plan.rules, plan.players, seed=plan.seed, game=deal, episode=plan.episode)
 
     def play(
-        self, seats: NDArray[np.int64], game: NDArray[np.int64], agents: NDArray[np.int64], deal: NDArray[np.int64]
+        self, seats: NDArray[np.int64], game: NDArray[np.int64], at: NDArray[np.int64], whole: NDArray[np.int64]
     ) -> Fault | None:
-        """Play to the end, adding to the tallies; returns what an agent did wrong, if one did."""
+        """Play to the end, adding to the tallies; returns what an agent did wrong, if one did.
+
+        Args:
+            seats, game: the tallies that the compiled loop keeps as well.
+            at: the lines of the seats, for what agents did wrong.
+            whole: the line of the game, for whether it was forfeited.
+        """
         rows = self.game.rows
         decision = 0
         legal = self.game.legal_actions()
@@ -198,10 +266,9 @@ class _Table:
                 return None
             action, column, message = self._ask(seat, legal, decision)
             if message:
-                agent = int(self.seating[seat])
-                agents[agent, column] += 1
-                deal[DEAL_FORFEITED] += self._forfeit(seat, seats, game)
-                return Fault(agent, self.deal, self.rotation, message)
+                at[seat, column] += 1
+                whole[GAME_FORFEITED] += self._forfeit(seat, seats, game)
+                return Fault(int(self.seating[seat]), self.deal, self.rotation, message)
             decision += 1
             seats[seat, SEAT_DECISIONS] += 1
             self.game.play(action)
@@ -214,19 +281,34 @@ class _Table:
 
     def _ask(self, seat: int, legal: NDArray[np.int16], decision: int) -> tuple[int, int, str]:
         """What the agent at a seat does; or the count of the fault, and what was wrong."""
-        agent = self.agents[int(self.seating[seat])]
+        number = int(self.seating[seat])
         rng = decision_rng(np.uint64(self.plan.seed), np.uint64(self.deal), seat, decision)
+        shown = self.game.redacted(seat), legal.copy(), self.plan.rules, int(rng)
+        began = time.perf_counter()
         try:
-            answer = agent.act(self.game.redacted(seat), legal.copy(), self.plan.rules, int(rng))
+            action = as_action(self.agents[number].act(*shown))
+        except NotAnActionError as error:
+            return -1, AGENT_ILLEGAL, str(error)
+        except AgentLateError as error:
+            return -1, AGENT_LATE, str(error)
+        except (AgentDiedError, AgentFaultError) as error:
+            return -1, AGENT_RAISED, str(error)
         except (Exception, SystemExit) as error:  # whatever an agent does, the others play on
-            return -1, AGENT_RAISED, " ".join(f"{type(error).__name__}: {error}".split())[:200]
-        try:
-            action = operator.index(answer)
-        except TypeError:
-            return -1, AGENT_ILLEGAL, f"not an action: {answer!r:.60}"
+            return -1, AGENT_RAISED, one_line(error)
+        self._time(number, time.perf_counter() - began)
         if not 0 <= action < NUM_ACTIONS or action not in legal:
             return -1, AGENT_ILLEGAL, f"not legal: action {action} where {len(legal)} others were"
         return action, 0, ""
+
+    def _time(self, number: int, seconds: float) -> None:
+        """Note how long a decision took, but for the first of a call, which may load or compile something."""
+        clock = self.clocks[number]
+        clock[CLOCK_ASKED] += 1
+        if clock[CLOCK_ASKED] == 1:
+            return
+        clock[CLOCK_DECISIONS] += 1
+        clock[CLOCK_SECONDS] += seconds
+        clock[CLOCK_LONGEST] = max(clock[CLOCK_LONGEST], seconds)
 
     def _forfeit(self, offender: int, seats: NDArray[np.int64], game: NDArray[np.int64]) -> int:
         """End the episode at the cost of one seat; returns how many rounds that breaks off, one or none."""

@@ -20,13 +20,14 @@ class DealsProgress:
         what: what is being done, in a word or two.
         total: how many deals.
         quiet: show nothing.
+        done: how many have been played before, which the time left is not reckoned by.
     """
 
-    def __init__(self, what: str, total: int, *, quiet: bool = False) -> None:
+    def __init__(self, what: str, total: int, *, quiet: bool = False, done: int = 0) -> None:
         self._what = what
         self._total = total
         self._quiet = quiet
-        self._done = 0
+        self._done = self._before = done
         self._began = self._last = time.monotonic()
         self._console = Console(stderr=True)
         self._bar: Progress | None = None
@@ -49,7 +50,9 @@ class DealsProgress:
         if not self._console.is_terminal:
             if now - self._last >= _PLAIN_EVERY and self._done < self._total:
                 self._last = now
-                print(f"{self._what}: {self._done} of {self._total} deals", file=sys.stderr, flush=True)
+                left = (now - self._began) / (self._done - self._before) * (self._total - self._done)
+                line = f"{self._what}: {self._done} of {self._total} deals, about {_duration(left)} left"
+                print(line, file=sys.stderr, flush=True)
             return
         if self._bar is None:
             self._bar = Progress(
@@ -61,6 +64,12 @@ class DealsProgress:
                 console=self._console,
                 transient=True,
             )
-            self._bar.add_task(self._what, total=self._total)
+            self._bar.add_task(self._what, total=self._total, completed=self._before)
             self._bar.start()
         self._bar.update(self._bar.task_ids[0], completed=self._done)
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"

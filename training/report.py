@@ -1,241 +1,112 @@
-"""What an arena found: numbers for programs, and tables for people."""
+"""What an arena found: JSON for programs, tables for people."""
 
 from __future__ import annotations
 
 import math
-import platform
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from importlib import metadata
-from itertools import combinations
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import Any
 
-import numba
-import numpy as np
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from agents.playout import SEAT_CLOSED, SEAT_DECISIONS, SEAT_OPENED, SEAT_POINTS, SEAT_ROUNDS
 from scala40_env.core.rules_json import rules_to_json
-from scala40_env.core.state import END_NAMES
-from training.deals import Plan
-from training.play_deals import (
-    AGENT_ILLEGAL,
-    AGENT_RAISED,
-    AGENT_WON,
-    DEAL_ENDS,
-    DEAL_FORFEITED,
-    DEAL_IN_HAND,
-    DEAL_ROUNDS,
-    DEAL_TURNS,
-    WHOLE_WIN,
-    Fault,
-    Tally,
-)
-from training.statistics import FEW, Estimate, estimate, ratio
-
-_SHOWN_ENDS = [name for name in END_NAMES if name != "none"]
-
-
-@dataclass(frozen=True)
-class AgentResult:
-    """One agent's numbers, of all the seats that it holds in a line-up.
-
-    Attributes:
-        name: what the tables call it.
-        points: what it is charged for a round; a sample is its mean over a deal's seats and rotations.
-        closed: the share of all rounds that it closed.
-        opened: the share of the rounds of its seats in which the seat opened.
-        won: the share of the matches that it won, a shared match in parts; ``None`` where episodes are rounds.
-        rounds: how many rounds its seats played.
-        decisions: how many decisions it made.
-        illegal: how often it returned what was not legal.
-        raised: how often it raised.
-        first_fault: the first of those, in words.
-    """
-
-    name: str
-    points: Estimate
-    closed: float
-    opened: float
-    won: Estimate | None
-    rounds: int
-    decisions: int
-    illegal: int
-    raised: int
-    first_fault: str | None
-
-
-@dataclass(frozen=True)
-class Difference:
-    """The points a round of one agent less those of another, deal by deal: below zero, the first plays better."""
-
-    first: str
-    second: str
-    points: Estimate
-
-
-@dataclass(frozen=True)
-class ArenaResult:
-    """All that an arena found.
-
-    Attributes:
-        plan: what was played.
-        agents: a result for each agent, in the order of the line-up.
-        differences: one for each pair of agents.
-        rounds: how many rounds, over all deals and rotations.
-        ends: how many of them ended in each way, ``forfeited`` among them.
-        turns_a_round: the mean number of turns of a round, of all seats together.
-        closed_in_hand: the share of the rounds closed by a seat that opened in the same turn.
-        decisions: how many decisions were made.
-        seconds: how long it took, in ``processes`` processes.
-    """
-
-    plan: Plan
-    agents: tuple[AgentResult, ...]
-    differences: tuple[Difference, ...]
-    rounds: int
-    ends: dict[str, int]
-    turns_a_round: float
-    closed_in_hand: float
-    decisions: int
-    seconds: float
-    processes: int
-
-    @property
-    def decisions_a_second(self) -> float:
-        """Decisions of all agents together in a second of wall time."""
-        return self.decisions / self.seconds if self.seconds > 0 else math.nan
-
-
-def labels(names: Sequence[str]) -> list[str]:
-    """Names that are told apart: an agent that sits in a line-up twice is numbered from its second place on."""
-    seen: dict[str, int] = {}
-    made = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        made.append(name if seen[name] == 1 else f"{name} #{seen[name]}")
-    return made
-
-
-def summarise(plan: Plan, names: Sequence[str], tally: Tally, *, seconds: float, processes: int) -> ArenaResult:
-    """The result that the tally of all deals of a plan comes to."""
-    counts = tally.agents
-    points = ratio(counts[:, :, SEAT_POINTS], counts[:, :, SEAT_ROUNDS])
-    shown = labels(names)
-    rounds = int(tally.deals[:, DEAL_ROUNDS].sum())
-    ends = {name: int(tally.deals[:, DEAL_ENDS + END_NAMES.index(name)].sum()) for name in _SHOWN_ENDS}
-    ends["forfeited"] = int(tally.deals[:, DEAL_FORFEITED].sum())
-    return ArenaResult(
-        plan=plan,
-        agents=tuple(_agent_result(plan, shown[i], i, tally, points[:, i]) for i in range(len(shown))),
-        differences=tuple(
-            Difference(shown[i], shown[j], estimate(points[:, i] - points[:, j]))
-            for i, j in combinations(range(len(shown)), 2)
-        ),
-        rounds=rounds,
-        ends=ends,
-        turns_a_round=_share(int(tally.deals[:, DEAL_TURNS].sum()), rounds),
-        closed_in_hand=_share(int(tally.deals[:, DEAL_IN_HAND].sum()), rounds),
-        decisions=int(counts[:, :, SEAT_DECISIONS].sum()),
-        seconds=seconds,
-        processes=processes,
-    )
-
-
-def _agent_result(plan: Plan, name: str, index: int, tally: Tally, points: np.ndarray) -> AgentResult:
-    counts = tally.agents[:, index]
-    total = counts.sum(axis=0)
-    rounds = int(total[SEAT_ROUNDS])
-    won = None
-    if plan.episode == "match":
-        won = estimate(counts[:, AGENT_WON] / (WHOLE_WIN * plan.rotations))
-    fault = next((fault for fault in tally.faults if fault.agent == index), None)
-    return AgentResult(
-        name=name,
-        points=estimate(points),
-        closed=_share(int(total[SEAT_CLOSED]), int(tally.deals[:, DEAL_ROUNDS].sum())),
-        opened=_share(int(total[SEAT_OPENED]), rounds),
-        won=won,
-        rounds=rounds,
-        decisions=int(total[SEAT_DECISIONS]),
-        illegal=int(total[AGENT_ILLEGAL]),
-        raised=int(total[AGENT_RAISED]),
-        first_fault=_describe(fault) if fault else None,
-    )
-
-
-def _describe(fault: Fault) -> str:
-    return f"deal {fault.deal}, rotation {fault.rotation}: {fault.message}"
-
-
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else math.nan
-
+from training.ratings import Rating
+from training.results import ArenaResult, Difference, Times, share, versions
+from training.statistics import FEW, Estimate
+from training.tournament import Tournament, source_digest
 
 # --- for programs ----------------------------------------------------------------------------------------------------
 
 
-def versions() -> dict[str, str]:
-    """The versions that a result depends on."""
-    try:
-        package = metadata.version("scala40-env")
-    except metadata.PackageNotFoundError:
-        package = "not installed"
-    return {
-        "scala40-env": package,
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-        "python": platform.python_version(),
-    }
-
-
-def to_json(result: ArenaResult, command: Sequence[str]) -> dict[str, Any]:
+def to_json(result: ArenaResult, command: Sequence[str], *, timing: bool = True) -> dict[str, Any]:
     """The result as JSON can hold it; numbers that do not exist are ``None``.  Times stand under ``timing`` alone."""
-    plan = result.plan
-    return {
-        "command": list(command),
-        "versions": versions(),
-        "rules": rules_to_json(plan.rules),
-        "flags": plan.rules.to_mapping(),
-        "players": plan.players,
-        "episode": plan.episode,
-        "seed": plan.seed,
-        "deals": plan.deals,
-        "rotations": plan.rotations,
-        "turn_limit": plan.turn_limit,
-        "agents": [
-            {
-                **{key: _plain(value) for key, value in asdict(agent).items() if key not in ("points", "won")},
-                "points": _interval(agent.points),
-                "won": None if agent.won is None else _interval(agent.won),
-            }
-            for agent in result.agents
-        ],
-        "differences": [
-            {"first": difference.first, "second": difference.second, "points": _interval(difference.points)}
-            for difference in result.differences
-        ],
+    tournament = result.tournament
+    made = {
+        **heading(tournament, command),
+        "deals": result.deals,
+        "deals_planned": tournament.deals,
+        "rotations": tournament.plan(0).rotations,
+        "line_ups": [[tournament.agents[i] for i in line_up] for line_up in tournament.line_ups],
+        "agents": [_plain(asdict(agent)) for agent in result.agents],
+        "differences": [_plain(asdict(difference)) for difference in result.differences],
+        "cycles": [list(cycle) for cycle in result.cycles],
+        "ratings": _ratings(result),
+        "sprt": _verdict(result),
         "rounds": result.rounds,
         "ends": result.ends,
         "turns_a_round": _plain(result.turns_a_round),
         "closed_in_hand": _plain(result.closed_in_hand),
         "decisions": result.decisions,
-        "timing": {
-            "seconds": result.seconds,
-            "decisions_a_second": _plain(result.decisions_a_second),
-            "processes": result.processes,
-        },
+    }
+    for key in ("agents", "differences"):
+        for entry in made[key]:
+            for name in ("points", "won", "ahead"):
+                if name in entry:
+                    entry[name] = _interval(entry[name])
+    if timing:
+        made["timing"] = timing_json(result)
+    return made
+
+
+def heading(tournament: Tournament, command: Sequence[str]) -> dict[str, Any]:
+    """What every file of results says of itself: the command, the versions, the rules, the seed."""
+    return {
+        "command": list(command),
+        "versions": versions(),
+        "source": source_digest(),
+        "rules": rules_to_json(tournament.rules),
+        "flags": tournament.rules.to_mapping(),
+        "players": tournament.players,
+        "episode": tournament.episode,
+        "seed": tournament.seed,
+        "turn_limit": tournament.turn_limit,
     }
 
 
-def _interval(made: Estimate) -> dict[str, Any]:
-    return {"mean": _plain(made.mean), "low": _plain(made.low), "high": _plain(made.high)}
+def timing_json(result: ArenaResult) -> dict[str, Any]:
+    """What is not the same each time."""
+    return {
+        "seconds": result.seconds,
+        "decisions_a_second": _plain(result.decisions_a_second),
+        "processes": result.processes,
+        "agents": [
+            {"name": agent.name, "seconds_a_decision": _plain(times.mean), "longest_seconds": _plain(times.longest)}
+            for agent, times in zip(result.agents, result.times)
+        ],
+    }
+
+
+def _ratings(result: ArenaResult) -> dict[str, Any] | None:
+    made = result.ratings
+    if made is None:
+        return None
+    agents = [
+        {"name": agent.name, **({"points": None, "low": None, "high": None} if rating is None else asdict(rating))}
+        for agent, rating in zip(result.agents, made.ratings)
+    ]
+    return {"model": made.model, "anchor": result.agents[made.anchor].name, "agents": agents}
+
+
+def _verdict(result: ArenaResult) -> dict[str, Any] | None:
+    verdict, test = result.verdict, result.tournament.test
+    return None if verdict is None or test is None else {**asdict(test), **asdict(verdict)}
+
+
+def _interval(made: dict[str, Any]) -> dict[str, Any]:
+    mean, half = made["mean"], made["half_width"]
+    known = mean is not None and half is not None
+    return {"mean": mean, "low": mean - half if known else None, "high": mean + half if known else None}
 
 
 def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and math.isnan(value) else value
+    """A value as JSON can hold it."""
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 # --- for people ------------------------------------------------------------------------------------------------------
@@ -244,76 +115,159 @@ def _plain(value: Any) -> Any:
 def print_report(result: ArenaResult, console: Console) -> None:
     """Print the tables of a result, and the lines that say how to read them."""
     console.print(_agents_table(result))
-    if result.differences:
+    if len(result.agents) == 2:
         console.print(_differences_table(result))
+    elif len(result.agents) > 2:
+        console.print(_matrix_table(result))
+    console.print(_seats_table(result))
+    if result.ratings is not None:
+        console.print(_ratings_table(result))
     for line in _lines(result):
         console.print(line)
 
 
+def title(tournament: Tournament) -> str:
+    """What was played, in a few words."""
+    rules = rules_to_json(tournament.rules)
+    book = rules if isinstance(rules, str) else f"changed {rules['base']}"
+    return f"{book}, {tournament.players} players, {tournament.episode}"
+
+
+def _new_table(first: str, columns: Iterable[str], heading: str | None = None) -> Table:
+    table = Table(title=heading, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column(first, overflow="fold")
+    for column in columns:
+        table.add_column(column, justify="right")
+    return table
+
+
 def _agents_table(result: ArenaResult) -> Table:
-    plan = result.plan
-    rules = rules_to_json(plan.rules)
-    title = f"{rules if isinstance(rules, str) else 'changed ' + rules['base']}, {plan.players} players, {plan.episode}"
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("agent", overflow="fold")
-    wins = plan.episode == "match"
-    for column in ("points a round", "95 % interval", *(("matches won",) if wins else ()), "closed", "opened"):
-        table.add_column(column, justify="right")
-    for column in ("decisions a round", "illegal", "raised"):
-        table.add_column(column, justify="right")
-    for agent in result.agents:
-        won = [_with_margin(agent.won, 100, " %")] if agent.won is not None else []
+    columns = ["points a round", f"{_plural(result)} won", "closed", "in hand", "opened"]
+    columns += ["ms a decision", "illegal", "raised", "late"]
+    table = _new_table("agent", columns, title(result.tournament))
+    times: list[Times | None] = [*result.times] or [None] * len(result.agents)
+    for agent, time in zip(result.agents, times):
         table.add_row(
             agent.name,
-            _number(agent.points.mean),
-            f"{_number(agent.points.low)} … {_number(agent.points.high)}",
-            *won,
+            f"{number(agent.points.mean)} ± {number(agent.points.half_width)}",
+            f"{100 * agent.won.mean:.1f} ± {100 * agent.won.half_width:.1f} %",
             _percent(agent.closed),
+            _percent(agent.in_hand),
             _percent(agent.opened),
-            _number(_share(agent.decisions, agent.rounds)),
-            str(agent.illegal),
-            str(agent.raised),
+            "–" if time is None or math.isnan(time.mean) else f"{1000 * time.mean:.3g}",
+            *(str(count) for count in (agent.illegal, agent.raised, agent.late)),
         )
     return table
 
 
+def _plural(result: ArenaResult) -> str:
+    return "matches" if result.tournament.episode == "match" else "rounds"
+
+
 def _differences_table(result: ArenaResult) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("difference, deal by deal", overflow="fold")
-    table.add_column("points a round", justify="right")
-    table.add_column("95 % interval", justify="right")
+    table = _new_table("difference, deal by deal", ("points a round", "95 % interval", "ahead"))
     for difference in result.differences:
         made = difference.points
         table.add_row(
             f"{difference.first} − {difference.second}",
-            _number(made.mean, sign=True),
-            f"{_number(made.low, sign=True)} … {_number(made.high, sign=True)}",
+            number(made.mean, sign=True),
+            f"{number(made.low, sign=True)} … {number(made.high, sign=True)}",
+            _percent(difference.ahead.mean),
         )
     return table
 
 
+def payoffs(differences: Sequence[Difference], names: Sequence[str]) -> list[list[Estimate | None]]:
+    """The payoff matrix: points a round of the line's agent less those of the column's, ``None`` on the diagonal."""
+    at = {name: i for i, name in enumerate(names)}
+    made: list[list[Estimate | None]] = [[None] * len(names) for _ in names]
+    for difference in differences:
+        i, j, points = at[difference.first], at[difference.second], difference.points
+        made[i][j], made[j][i] = points, Estimate(0.0 - points.mean, points.half_width)
+    return made
+
+
+def _matrix_table(result: ArenaResult) -> Table:
+    names = [agent.name for agent in result.agents]
+    table = _new_table("line − column, points a round", names)
+    for name, line in zip(names, payoffs(result.differences, names)):
+        cells = ("" if one is None else f"{number(one.mean, sign=True)} ± {number(one.half_width)}" for one in line)
+        table.add_row(name, *cells)
+    return table
+
+
+def _seats_table(result: ArenaResult) -> Table:
+    table = _new_table("points a round", (f"seat {seat}" for seat in range(result.tournament.players)))
+    for agent in result.agents:
+        table.add_row(agent.name, *(number(seat.points) for seat in agent.seats))
+    return table
+
+
+def _ratings_table(result: ArenaResult) -> Table:
+    assert result.ratings is not None, "the caller has looked"
+    anchor = result.agents[result.ratings.anchor].name
+    table = _new_table(f"rating, {anchor} = 0", ("points", "95 % interval"))
+    for name, rating in by_rating(result):
+        interval = "–" if rating is None or name == anchor else f"{rating.low:+.0f} … {rating.high:+.0f}"
+        table.add_row(name, "–" if rating is None else f"{rating.points:+.0f}", interval)
+    return table
+
+
+def by_rating(result: ArenaResult) -> list[tuple[str, Rating | None]]:
+    """Names and ratings, the strongest first; the unrated last."""
+    assert result.ratings is not None, "the caller has looked"
+    pairs = list(zip((agent.name for agent in result.agents), result.ratings.ratings))
+    return sorted(pairs, key=lambda pair: -math.inf if pair[1] is None else pair[1].points, reverse=True)
+
+
 def _lines(result: ArenaResult) -> list[str]:
-    plan = result.plan
+    tournament = result.tournament
     ends = ", ".join(
-        f"{name.replace('_', ' ')} {_percent(_share(count, result.rounds))}"
+        f"{name.replace('_', ' ')} {_percent(share(count, result.rounds))}"
         for name, count in result.ends.items()
         if count or name in ("closed", "truncated")
     )
+    tables = f" at {len(tournament.line_ups)} tables" if len(tournament.line_ups) > 1 else ""
     lines = [
-        f"{plan.deals} deals of seed {plan.seed}, each in {plan.rotations} rotations of the seats: {result.rounds} "
-        f"rounds of {_number(result.turns_a_round)} turns",
+        f"{result.deals} deals of seed {tournament.seed}, each in {tournament.plan(0).rotations} rotations of the "
+        f"seats{tables}: {result.rounds} rounds of {number(result.turns_a_round)} turns",
         f"rounds ended: {ends}; closed in hand {_percent(result.closed_in_hand)}",
         f"{result.decisions} decisions in {result.seconds:.2f} s, {result.decisions_a_second:,.0f} a second, "
         f"in {result.processes} process{'es' if result.processes > 1 else ''}",
-        "points are penalties: fewer are better; intervals are normal, over deals",
+        "points are penalties: fewer are better; intervals (±) are normal, of 95 %, over deals",
     ]
-    if plan.deals < FEW:
+    if result.ratings is not None:
+        lines.append(
+            f"ratings: {result.ratings.model}, intervals by bootstrap over deals; 400 points are odds of 10 : 1"
+        )
+    elif len(result.agents) > 1:
+        lines.append("ratings need choix: pip install -e '.[arena]'")
+    lines += _verdict_lines(result)
+    lines += [f"no order of strength: {a} beats {b} beats {c} beats {a}" for a, b, c in result.cycles]
+    if result.deals < FEW:
         lines.append(f"fewer than {FEW} deals: the intervals are too narrow to trust")
     lines += [f"{agent.name}: {agent.first_fault}" for agent in result.agents if agent.first_fault]
     return lines
 
 
-def _number(value: float, sign: bool = False) -> str:
+def _verdict_lines(result: ArenaResult) -> list[str]:
+    verdict, test = result.verdict, result.tournament.test
+    if verdict is None or test is None:
+        return []
+    first, second = (agent.name for agent in result.agents)
+    ratio = f"log-likelihood ratio {verdict.ratio:+.2f} of ±{verdict.bound:.2f}"
+    if verdict.answer is None:
+        return [f"sequential test: no answer after {verdict.deals} deals, {ratio}"]
+    by = test.high if verdict.answer == "high" else test.low
+    return [
+        f"sequential test: {first} is better than {second} by {by:g} points a round rather than by "
+        f"{test.low if verdict.answer == 'high' else test.high:g}, after {verdict.deals} deals, {ratio}; "
+        "means and intervals of a test that stopped early lean away from zero"
+    ]
+
+
+def number(value: float, sign: bool = False) -> str:
+    """A number with two digits, a dash where there is none."""
     if math.isnan(value):
         return "–"
     return f"{value:+.2f}" if sign else f"{value:.2f}"
@@ -321,7 +275,3 @@ def _number(value: float, sign: bool = False) -> str:
 
 def _percent(share: float) -> str:
     return "–" if math.isnan(share) else f"{100 * share:.1f} %"
-
-
-def _with_margin(made: Estimate, scale: float, unit: str) -> str:
-    return f"{scale * made.mean:.1f} ± {scale * made.half_width:.1f}{unit}"

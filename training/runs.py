@@ -22,7 +22,7 @@ from scala40_env.core.rules import Rules
 from training.config import PPO, ConfigError
 from training.evaluate import TEST_SEED, VALIDATION_SEED, Result
 from training.ppo import Trainer
-from training.report import versions
+from training.results import versions
 from training.training_progress import TrainingProgress
 
 CHECKPOINT, METRICS, EVALUATIONS, BEST, LAST = (

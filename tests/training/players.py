@@ -1,5 +1,7 @@
 """Players that tests put into an arena: some of them misbehave."""
 
+import os
+import time
 from typing import Any
 
 import numpy as np
@@ -9,14 +11,16 @@ from scala40_env.core.rules import Rules
 
 
 class First:
-    """Plays the first legal action; after so many decisions of a game it does something else, if asked to."""
+    """Plays the first legal action, after a pause; after so many turns of a game something else, if asked to."""
 
-    def __init__(self, *, then: str = "first", after: int = 10) -> None:
+    def __init__(self, *, then: str = "first", after: int = 10, pause: float = 0.0) -> None:
         self.name = f"first-{then}"
         self.then = then
         self.after = after
+        self.pause = pause
 
     def act(self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: int | None = None) -> Any:
+        time.sleep(self.pause)
         if int(rows[0].turns[int(rows[0].seat)]) < self.after:
             return legal[0]
         if self.then == "raise":
@@ -24,9 +28,10 @@ class First:
         if self.then == "exit":
             raise SystemExit(3)
         if self.then == "die":
-            import os
-
             os._exit(7)
+        if self.then == "hang":
+            while True:
+                time.sleep(60)
         if self.then == "mutate":
             rows[0].hand_jokers[:] = 4
             rows[0].phase = 3

@@ -56,14 +56,14 @@ def test_the_shape_of_the_json(capsys: pytest.CaptureFixture[str]):
     assert sum(made["ends"].values()) == made["rounds"]
     assert set(made["ends"]) == {"closed", "dead_position", "stock_out", "turn_cap", "stuck", "truncated", "forfeited"}
     assert made["decisions"] == sum(agent["decisions"] for agent in made["agents"])
-    assert set(made["timing"]) == {"seconds", "decisions_a_second", "processes"}
+    assert set(made["timing"]) == {"seconds", "decisions_a_second", "processes", "agents"}
 
 
 def test_json_of_one_deal_has_no_numbers_that_do_not_exist(capsys: pytest.CaptureFixture[str]):
     assert arena.main(["greedy", "uniform", "--deals", "1", "--json"]) == 0
     made = json.loads(capsys.readouterr().out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
     assert made["agents"][0]["points"]["low"] is None
-    assert made["agents"][0]["won"] is None
+    assert made["agents"][0]["won"]["low"] is None
 
 
 def test_rules_may_be_changed_on_the_command_line(capsys: pytest.CaptureFixture[str]):
@@ -90,6 +90,12 @@ def test_rules_may_be_changed_on_the_command_line(capsys: pytest.CaptureFixture[
         (["greedy", "uniform", "--seed", "-1"], "--seed"),
         (["greedy", "uniform", "--episode", "game"], "--episode"),
         (["greedy", "uniform", "--turn-limit", "0"], "turn limit"),
+        (["greedy", "uniform", "--time-limit", "-1"], "time limit: expected seconds above 0"),
+        (["greedy", "uniform", "--sprt", "0"], "sprt: expected LOW,HIGH"),
+        (["greedy", "uniform", "--sprt", "1,0"], "sprt: expected LOW,HIGH with LOW below HIGH"),
+        (["greedy", "uniform", "--sprt", "0,1", "--sprt-error", "0.5"], "sprt error"),
+        (["greedy", "uniform", "uniform", "--sprt", "0,1"], "sprt: a sequential test is for 2 agents, got 3"),
+        (["greedy", "uniform", "--resume"], "resume: which folder?"),
         ([], "AGENT"),
     ],
 )

@@ -1,0 +1,200 @@
+"""The folder of a tournament: what has been played, kept so that a run that was killed can go on.
+
+``plan.json`` says what is played; ``chunks.jsonl`` gets one line for each piece that has been played, written at once
+and synchronised to the disk.  A line that was cut off by a kill is dropped when the file is opened again.  A line holds
+deals in the order in which they got done, with their times; the reports, made of the whole, hold neither.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import tempfile
+import zlib
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from training.deals import ArenaError
+from training.play_deals import NUM_AGENT_COUNTS, NUM_CLOCKS, NUM_DEAL_COUNTS, Fault, Tally
+from training.results import versions
+from training.schedule import Chunk
+from training.tournament import Tournament, source_digest
+
+try:
+    import fcntl
+except ImportError:  # where there are no such locks, two runs in one folder are the user's care
+    fcntl = None  # type: ignore[assignment]
+
+PLAN, CHUNKS = "plan.json", "chunks.jsonl"
+_FORMAT = 1
+
+
+class Journal:
+    """A folder that keeps what has been played.
+
+    Args:
+        folder: the folder; it is made where it does not exist.
+        tournament: what is played.
+        resume: go on with what is in the folder; without it, the folder must hold no tournament.
+
+    Raises:
+        ArenaError: a folder of another tournament, of other versions, or one that cannot be read.
+        OSError: what the system says.
+    """
+
+    def __init__(self, folder: Path, tournament: Tournament, *, resume: bool = False) -> None:
+        self.folder = folder
+        self.played: list[tuple[Chunk, Tally, float]] = []
+        self._tournament = tournament
+        wanted = {
+            "format": _FORMAT,
+            **tournament.identity(),
+            "versions": versions(),
+            "source": source_digest(),
+        }
+        if folder.exists() and not folder.is_dir():
+            raise ArenaError(f"out: {folder} is no folder")
+        plan = folder / PLAN
+        if plan.exists() and not resume:
+            raise ArenaError(f"out: {folder} holds a tournament already; --resume goes on with it")
+        if plan.exists():
+            _check_same(plan, wanted)
+        elif folder.exists() and any(not file.name.startswith(".") for file in folder.iterdir()):
+            raise ArenaError(f"out: {folder} is not empty and holds no {PLAN}")
+        folder.mkdir(parents=True, exist_ok=True)
+        if not plan.exists():
+            write_whole(plan, (json.dumps(wanted, indent=1, ensure_ascii=False) + "\n").encode())
+        self._file = os.open(folder / CHUNKS, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            self._lock()
+            self._read()
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._file)
+
+    def add(self, chunk: Chunk, tally: Tally, seconds: float) -> None:
+        """Keep what has been played; where the disk is full, what was kept before stays as it was."""
+        line = json.dumps(_to_json(chunk, tally, seconds), ensure_ascii=False, separators=(",", ":"))
+        data = f"{line}\n".encode()
+        end = os.lseek(self._file, 0, os.SEEK_END)
+        try:
+            written = 0
+            while written < len(data):
+                written += os.write(self._file, data[written:])
+            os.fsync(self._file)
+        except BaseException:
+            os.ftruncate(self._file, end)
+            raise
+        self.played.append((chunk, tally, seconds))
+
+    def _lock(self) -> None:
+        if fcntl is None:
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ArenaError(f"out: another run is writing to {self.folder}") from None
+
+    def _read(self) -> None:
+        path = self.folder / CHUNKS
+        content = path.read_bytes()
+        whole = content.rfind(b"\n") + 1
+        for number, line in enumerate(content[:whole].splitlines(), 1):
+            try:
+                self.played.append(_from_json(json.loads(line), self._tournament))
+            except (ValueError, KeyError, TypeError, IndexError, zlib.error) as error:
+                raise ArenaError(f"out: {path}, line {number}: cannot be read: {error}") from None
+        reached: dict[int, int] = {}
+        for chunk, _, _ in sorted(self.played, key=lambda played: played[0]):
+            if chunk.first < reached.get(chunk.line_up, 0):
+                raise ArenaError(f"out: {path}: deal {chunk.first} of line-up {chunk.line_up} is there twice")
+            reached[chunk.line_up] = chunk.first + chunk.deals
+        if whole < len(content):  # a line that was being written when the run was killed
+            os.ftruncate(self._file, whole)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that it is there whole or not at all."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _check_same(path: Path, wanted: dict[str, Any]) -> None:
+    """Raise where a plan on disk is another one; the line names the first field that differs."""
+    try:
+        found = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise ArenaError(f"out: {path} cannot be read: {' '.join(str(error).split())}") from None
+    if not isinstance(found, dict):
+        raise ArenaError(f"out: {path} holds no plan")
+    wanted = json.loads(json.dumps(wanted))
+    for name, value in wanted.items():
+        if found.get(name) == value:
+            continue
+        if isinstance(value, dict) and isinstance(found.get(name), dict):
+            name, value, other = next(
+                (f"{name}.{key}", value.get(key), found[name].get(key))
+                for key in sorted({*value, *found[name]})
+                if value.get(key) != found[name].get(key)
+            )
+        else:
+            other = found.get(name)
+        raise ArenaError(f"out: {path.parent} holds another tournament: {name} is {other!r} there, {value!r} here")
+
+
+def _to_json(chunk: Chunk, tally: Tally, seconds: float) -> dict[str, Any]:
+    return {
+        **chunk._asdict(),
+        "seats": _pack(tally.seats),
+        "games": _pack(tally.games),
+        "faults": [[fault.agent, fault.deal, fault.rotation, fault.message] for fault in tally.faults],
+        "clocks": tally.clocks.tolist(),
+        "seconds": seconds,
+    }
+
+
+def _from_json(found: dict[str, Any], tournament: Tournament) -> tuple[Chunk, Tally, float]:
+    chunk = Chunk(int(found["line_up"]), int(found["first"]), int(found["deals"]))
+    if not (0 <= chunk.line_up < len(tournament.line_ups) and chunk.deals > 0):
+        raise ValueError(f"there is no such line-up: {chunk.line_up}")
+    if not 0 <= chunk.first <= tournament.deals - chunk.deals:
+        raise ValueError(f"there is no deal {chunk.first + chunk.deals - 1}")
+    seating = tournament.plan(chunk.line_up).seating()
+    tally = Tally(
+        _unpack(found["seats"], (chunk.deals, *seating.shape, NUM_AGENT_COUNTS)),
+        _unpack(found["games"], (chunk.deals, len(seating), NUM_DEAL_COUNTS)),
+        seating,
+        tuple(Fault(int(agent), int(deal), int(turn), str(text)) for agent, deal, turn, text in found["faults"]),
+        np.array(found["clocks"], dtype=np.float64).reshape(len(tournament.line_ups[chunk.line_up]), NUM_CLOCKS),
+    )
+    return chunk, tally, float(found["seconds"])
+
+
+def _pack(counts: NDArray[np.int64]) -> str:
+    return base64.b64encode(zlib.compress(counts.astype("<i4").tobytes())).decode()
+
+
+def _unpack(text: str, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    return np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype="<i4").reshape(shape).astype(np.int64)
