@@ -16,7 +16,9 @@ from typing import Any
 from agents.base import Agent, AgentError
 
 _AGENTS = {
+    "careful": "agents.careful:Careful",
     "greedy": "agents.greedy:Greedy",
+    "solver": "agents.solver:Solver",
     "uniform": "agents.uniform:Uniform",
 }
 _BOOLEANS = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
