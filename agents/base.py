@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from scala40_env.core.rules import Rules
 
-UNIFORM, GREEDY = 0, 1
+UNIFORM, GREEDY, SOLVER, CAREFUL = range(4)
 """The numbers of the compiled bots; ``agents.bots.choose`` plays them."""
 
 

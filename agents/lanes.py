@@ -90,7 +90,7 @@ def advance_with_bots(
                 rng = decision_rng(
                     np.uint64(lane[LANE_SEED]), np.uint64(lane[LANE_GAME]), np.int64(s.seat), lane[LANE_ACTIONS]
                 )
-                action = choose_blind(bots[i, place], s, work, R, moves, count, rng, salts[i, place])
+                action = choose_blind(bots[i, place], s, work, work[1:], R, seen, moves, count, rng, salts[i, place])
             elif options[OPT_FORCED] != 0 and count == 1:
                 lane[LANE_FORCED] += 1
                 action = np.int64(moves[0])

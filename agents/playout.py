@@ -133,7 +133,7 @@ def play_out(
             break
         seat, phase, turns_before = np.int64(s.seat), np.int64(s.phase), _turns_before(s)
         rng = decision_rng(seed, number, seat, decision)
-        action = choose_blind(bots[seat], s, view, R, legal, count, rng, salts[seat])
+        action = choose_blind(bots[seat], s, view, work, R, seen, legal, count, rng, salts[seat])
         decision += 1
         seats[seat, SEAT_DECISIONS] += 1
         apply_action(s, R, action)

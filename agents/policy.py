@@ -1,7 +1,6 @@
 """A trained policy at the table: ``policy:path=FILE``, a forward pass in NumPy, no PyTorch needed.
 
-``policy:default`` and ``policy:FILE`` are short for it.  It plays what its card says, and refuses other rules, other
-numbers of players and other versions of the observation.
+It plays what its card says, and refuses other rules, other numbers of players and other versions of the observation.
 """
 
 from __future__ import annotations
@@ -21,23 +20,21 @@ from scala40_env.envs.memory import bytes_of
 from scala40_env.envs.observation import layout, observation_size, observe_row, shown_rules
 from scala40_env.envs.spaces import scale_of
 
-DEFAULT = Path(__file__).parent / "trained" / "default.safetensors"
-
 
 class Policy:
     """Plays by the weights of a file.
 
     Args:
-        path: the file, or ``default`` for the policy that comes with the agents.
+        path: the file, as a training run writes it.
         temperature: 0: the likeliest action; above it, drawn from the policy, flattened by it.
     """
 
-    def __init__(self, path: str = "default", temperature: float = 0.0) -> None:
+    def __init__(self, path: str, temperature: float = 0.0) -> None:
         if not 0 <= temperature < 1e6:
             raise AgentError(f"temperature: expected a number from 0 to 1000000, got {temperature}")
-        file = DEFAULT if path == "default" else Path(path)
+        file = Path(path)
         self._arrays, self.card = load(file)
-        self.name = f"policy({path if path == 'default' else file.stem})"
+        self.name = f"policy({file.stem})"
         self._temperature = temperature
         self._rules = Rules.from_mapping(self.card.rules)
         self._shown = shown_rules(self._rules)

@@ -16,12 +16,15 @@ from typing import Any
 from agents.base import Agent, AgentError
 
 _AGENTS = {
+    "careful": "agents.careful:Careful",
     "greedy": "agents.greedy:Greedy",
     "ismcts": "agents.ismcts:Ismcts",
     "pimc": "agents.pimc:Pimc",
-    "policy": "agents.policy:Policy",
+    "solver": "agents.solver:Solver",
     "uniform": "agents.uniform:Uniform",
 }
+_OF_A_FILE = {"policy": "agents.policy:Policy"}
+"""Agents that are nothing without a file: known by name, and not among those that play as they are."""
 _BOOLEANS = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
 _KINDS = {int: "an integer", float: "a number", bool: "true or false"}
 
@@ -44,8 +47,9 @@ def make(text: str) -> Agent:
     if not isinstance(text, str) or not text.strip():
         raise AgentError(f"agent: expected a name, got {text!r}; there are {', '.join(names())}")
     name, _, rest = text.strip().partition(":")
-    if name in _AGENTS:
-        module, _, class_name = _AGENTS[name].partition(":")
+    known = {**_AGENTS, **_OF_A_FILE}
+    if name in known:
+        module, _, class_name = known[name].partition(":")
     elif rest and "=" not in rest.partition(":")[0]:
         module, (class_name, _, rest) = name, rest.partition(":")
     else:

@@ -88,7 +88,7 @@ def _natural_cards(s: Any, slot: int) -> np.uint64:
 
 
 @kernel
-def _unseen(s: Any, viewer: int, R: NDArray[np.int64]) -> tuple[np.uint64, np.uint64, int, bool]:
+def unseen_cards(s: Any, viewer: int, R: NDArray[np.int64]) -> tuple[np.uint64, np.uint64, int, bool]:
     """What a seat has not seen: its masks, its jokers, and whether all that was seen is in the deck."""
     one = missing = ZERO
     for suit in range(R[R_SUITS]):
@@ -225,7 +225,7 @@ def determinize(
         How many deals were tried, 1 ... ``MAX_TRIES``; 0 where none of so many agreed; ``MISFIT`` where the cards of
         the row are not those of the deck.  In the last two cases ``out`` holds nothing of use.
     """
-    one, two, jokers, in_deck = _unseen(s, viewer, R)
+    one, two, jokers, in_deck = unseen_cards(s, viewer, R)
     if not in_deck or bit_count(one) + bit_count(two) + jokers != _hidden_places(s, viewer):
         return MISFIT
     for tries in range(1, MAX_TRIES + 1):
