@@ -200,7 +200,7 @@ class Ismcts:
             raise AgentError(f"exploration: expected a number of 0 or more, got {exploration}")
         if not 0 <= seed < 2**64:
             raise AgentError(f"seed: expected an integer from 0 to 2**64 - 1, got {seed}")
-        self.name = f"ismcts({bot})"
+        self.name = "ismcts" if bot == "greedy" else f"ismcts({bot})"
         self.iterations, self.milliseconds, self.exploration = iterations, milliseconds, exploration
         self._bot = compiled_bot(bot)
         self._seed = np.uint64(seed)

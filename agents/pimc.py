@@ -124,7 +124,7 @@ class Pimc:
             raise AgentError(f"milliseconds: expected a number from 0 to 1000000, got {milliseconds}")
         if not 0 <= seed < 2**64:
             raise AgentError(f"seed: expected an integer from 0 to 2**64 - 1, got {seed}")
-        self.name = f"pimc({bot})"
+        self.name = "pimc" if bot == "greedy" else f"pimc({bot})"
         self.worlds, self.milliseconds = worlds, milliseconds
         self._bot = compiled_bot(bot)
         self._seed = np.uint64(seed)

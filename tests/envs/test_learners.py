@@ -248,7 +248,7 @@ def test_an_opponent_that_plays_what_is_not_legal_is_named():
         ({"seat": 2}, "seat: expected an integer from 0 to 1, 'rotate' or 'random', got 2"),
         ({"seat": "left"}, "seat: expected one of 'rotate', 'random' or a number below 2, got 'left'"),
         ({"illegal_action": "pass"}, "illegal_action: expected one of"),
-        ({"illegal_penalty": -1}, "illegal_penalty: expected a number of 0 or more, got -1"),
+        ({"illegal_penalty": -1}, "illegal_penalty: expected a number from 0 to 1e.09, got -1"),
         ({"players": 7}, "players: these rules are for 2 to 6, got 7"),
         ({"turn_limit": 0}, "turn_limit: expected an integer from 1"),
         ({"threads": 0}, "threads: expected an integer from 1"),

@@ -70,7 +70,17 @@ def play_uniform(rules: Rules, players: int, rounds: int, first_seed: int = 0) -
     problem = np.zeros(3, dtype=np.int64)
     legal = np.empty(NUM_ACTIONS, dtype=np.int16)
     _play_rounds(
-        allocate(1), scratch.work, rules.vector(), scratch.seen, legal, players, first_seed, rounds, counts, problem
+        allocate(1),
+        scratch.work,
+        rules.vector(),
+        scratch.seen,
+        legal,
+        players,
+        first_seed,
+        rounds,
+        counts,
+        problem,
+        np.zeros(NUM_KINDS, dtype=np.int64),
     )
     ends = {name: int(count) for name, count in zip(END_NAMES, counts[3:], strict=True) if count}
     broken, seed, action = (int(number) for number in problem)
@@ -89,6 +99,7 @@ def _play_rounds(
     rounds: int,
     counts: NDArray[np.int64],
     problem: NDArray[np.int64],
+    left: NDArray[np.int64],
 ) -> None:
     s = rows[0]
     for seed in range(first_seed, first_seed + rounds):
@@ -96,7 +107,7 @@ def _play_rounds(
         rng = stream(np.uint64(seed), np.uint64(players), 0, _UNIFORM_STREAM)
         count = _act(rows, work, R, memory, NO_ACTION, legal)
         for number in range(_MOST_ACTIONS + 1):
-            broken = broken_law(s, R, legal, count)
+            broken = broken_law(s, R, legal, count, left)
             if number == _MOST_ACTIONS:
                 broken = ENDLESS
             if broken != NO_PROBLEM:
@@ -113,8 +124,8 @@ def _play_rounds(
 
 
 @kernel
-def broken_law(s: Any, R: NDArray[np.int64], legal: NDArray[np.int16], count: int) -> int:
-    """Which law a state and its ``count`` legal actions break: one of the numbers of ``PROBLEMS``."""
+def broken_law(s: Any, R: NDArray[np.int64], legal: NDArray[np.int16], count: int, left: NDArray[np.int64]) -> int:
+    """Which law a state and its ``count`` legal actions break: one of ``PROBLEMS``; ``left`` is scratch, by kind."""
     for i in range(1, count):
         if legal[i - 1] >= legal[i]:
             return ORDER
@@ -126,13 +137,14 @@ def broken_law(s: Any, R: NDArray[np.int64], legal: NDArray[np.int16], count: in
             return SIZE
         if s.known_one[seat] & ~one != ZERO or s.known_two[seat] & ~two != ZERO or s.known_jokers[seat] > jokers:
             return KNOWN
-    return NO_PROBLEM if _has_all_cards(s, R) else CARDS
+    return NO_PROBLEM if _has_all_cards(s, R, left) else CARDS
 
 
 @kernel
-def _has_all_cards(s: Any, R: NDArray[np.int64]) -> bool:
+def _has_all_cards(s: Any, R: NDArray[np.int64], left: NDArray[np.int64]) -> bool:
     """Whether hands, table, stock and pile together are the deck: each kind as often as it is there."""
-    left = np.zeros(NUM_KINDS, dtype=np.int64)
+    for kind in range(NUM_KINDS):
+        left[kind] = 0
     for suit in range(R[R_SUITS]):
         for rank in range(R[R_RANKS]):
             left[suit * NUM_RANKS + rank] = R[R_PACKS]
