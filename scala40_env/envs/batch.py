@@ -20,7 +20,8 @@ from scala40_env.core.first_run import prepare
 from scala40_env.core.game import EPISODES, IllegalActionError, Scratch, num_actions, seed_word
 from scala40_env.core.reasons import why_not
 from scala40_env.core.rules import Rules
-from scala40_env.core.state import ROW, allocate
+from scala40_env.core.state import allocate
+from scala40_env.envs import batch_state
 from scala40_env.envs import lanes as at
 from scala40_env.envs.derived import DERIVED_SIZE
 from scala40_env.envs.lanes import choose_uniformly
@@ -51,7 +52,6 @@ _VIEWS = (
 )
 _MADE_AGAIN = (*_VIEWS, "_shape", "_fixed", "_written", "_pool", "_edges", "_advance")
 """What follows from the rest, and is made again by a copy."""
-_STATE = ("_lanes", "_carried", "_ends", "rewards", "left", "points", "final_observations", "bots", "salts")
 _BUFFERS = ("observations", "hidden", "masks", "rewards")
 
 
@@ -332,11 +332,7 @@ class Batch:
 
     def get_state(self) -> dict[str, NDArray[Any]]:
         """All that the batch goes on from, as copies of plain arrays by name, for ``set_state``."""
-        kept = {name: getattr(self, name).copy() for name in _STATE if getattr(self, name) is not None}
-        rows = {
-            name: np.frombuffer(getattr(self, name).tobytes(), dtype=np.uint8).copy() for name in ("rows", "final_rows")
-        }
-        return {**kept, **rows, "options": self._options.copy()}
+        return batch_state.pack(self)
 
     def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Go on from what ``get_state`` of a batch with the same options returned.
@@ -344,23 +340,7 @@ class Batch:
         Raises:
             ValueError: anything else; nothing has changed.
         """
-        mine = self.get_state()
-        for name, array in mine.items():
-            other = state.get(name)
-            if not isinstance(other, np.ndarray) or other.shape != array.shape or other.dtype != array.dtype:
-                raise ValueError(f"state.{name}: expected {array.dtype} of shape {array.shape}")
-        free = at.OPT_STRIDE, at.OPT_CLEAR
-        if (np.delete(state["options"], free) != np.delete(self._options, free)).any():
-            raise ValueError("state.options: the state is of a batch with other options")
-        for name in mine:
-            if name in ("rows", "final_rows"):
-                getattr(self, name).view(ROW, np.ndarray)[:] = np.frombuffer(state[name].tobytes(), dtype=ROW)
-            elif name != "options":
-                getattr(self, name)[:] = state[name]
-        self._options[:] = state["options"]
-        self._options[at.OPT_CLEAR] = 1
-        self.look()
-        self._options[at.OPT_CLEAR] = 0
+        batch_state.unpack(self, state)
 
     def redacted(self) -> NDArray[Any]:
         """The rows as the seats to act may know them: a new record array.  What agents are given."""
