@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from agents.base import SOLVER
-from agents.weighing import COST, FEW, IN_HAND, NEAR, OUT, SPARE, SWAPS, Weigher, line_of
+from agents.weighing import COST, FEW, IN_HAND, JOKER_KEPT, NEAR, OUT, SPARE, SWAPS, Weigher, line_of
 
 _LINE = line_of(
     (
@@ -27,7 +27,7 @@ _LINE = line_of(
         {OUT: 45, NEAR: 20, SPARE: 800, COST: 400, SWAPS: 10_000},
         {OUT: 110, NEAR: 150},
     ),
-    {IN_HAND: 10, FEW: 3},
+    {IN_HAND: 10, JOKER_KEPT: 30, FEW: 3},
 )
 SOLVER_WEIGHTS = np.array([_LINE, _LINE], dtype=np.int64)
 

@@ -7,7 +7,7 @@ stays in the hand, ``POINT``.
 
 - **Plays.**  What would stay in the hand once its best melds are laid and what fits onto the table is laid off
   (``hands.least_left``), and what the table would offer to others.  A seat that has opened plays while that is no loss;
-  one that has not opens with the best opening.
+  one that has not opens with the best opening, unless it waits to go out in hand.
 - **The upcard** is taken where no more stays in the hand with it.
 - **The discard.**  What would stay without the card, less what each unseen card would bring into a meld; the chance
   that the next draw opens, or goes out; and what the card is good for in the hands of the next seat, which alone may
@@ -29,7 +29,7 @@ from scala40_env.core.deal import next_seat
 from scala40_env.core.determinize import unseen_cards
 from scala40_env.core.jit import inlined, kernel
 from scala40_env.core.packing_best import BEST_WORDS, hand_cost, rank_cost
-from scala40_env.core.rules import OPENING_JOKER_ALLOWED, R_OPENING_JOKER, R_SWAP, SWAP_OFF, Rules
+from scala40_env.core.rules import OPENING_JOKER_ALLOWED, R_IN_HAND_TIMES, R_OPENING_JOKER, R_SWAP, SWAP_OFF, Rules
 from scala40_env.core.state import DRAW, DUTY_OPEN, DUTY_OPEN_WITH, PLAY, allocate
 from scala40_env.core.transition import duty_of_take, play
 
@@ -56,18 +56,20 @@ DISCARD_WEIGHTS = (
     ("KNOWN", "a card that the next seat is known to hold and that could stand beside the discard"),
 )
 _PLAYS = 3 * NUM_DISCARD_WEIGHTS
-(IN_HAND, THREATENED, ENDS, JOKERS, MARGIN, FEW, WAIT, TAKE) = range(_PLAYS, _PLAYS + 8)
+(IN_HAND, THREATENED, ENDS, JOKERS, MARGIN, JOKER_KEPT, FEW, WAIT, WAIT_ON, TAKE) = range(_PLAYS, _PLAYS + 10)
 PLAY_WEIGHTS = (
     ("IN_HAND", "a point of a card that is still in the hand, though it could be laid"),
     ("THREATENED", "the same, for each degree of threat"),
     ("ENDS", "an unseen kind that fits onto the table"),
     ("JOKERS", "an unseen kind for which the table gives a joker"),
     ("MARGIN", "what a play may cost a seat that has opened"),
+    ("JOKER_KEPT", "what a joker that is in no meld is good for while the end is not near, in points"),
     ("FEW", "a count of cards: a seat that has opened and holds no more is a threat, and jokers are laid off"),
-    ("WAIT", "a count of turns that a seat holds its opening back while nobody has opened"),
+    ("WAIT", "a count of turns: an opening is held back so long while nobody has opened (``_waits``)"),
+    ("WAIT_ON", "the same while others have, and none of them is a threat"),
     ("TAKE", "points that the upcard must take out of the hand"),
 )
-NUM_WEIGHTS = _PLAYS + 8
+NUM_WEIGHTS = _PLAYS + 10
 
 _NEVER = 1 << 60
 
@@ -97,8 +99,11 @@ def _jokers_count(s: Any, R: NDArray[np.int64], seat: int) -> bool:
 
 
 @kernel
-def _stays(s: Any, R: NDArray[np.int64], memory: NDArray[np.uint64], ends_soon: bool) -> int:
-    """The least points that stay with the seat to act; jokers are laid off where the end is near or they are owed."""
+def _stays(s: Any, R: NDArray[np.int64], memory: NDArray[np.uint64], joker: int) -> tuple[int, int]:
+    """The least points that stay with the seat to act, and in how many cards.
+
+    A joker that stays counts as so many points fewer.  Where that is 0 jokers are laid off; else those that are owed.
+    """
     seat = np.int64(s.seat)
     one, two = s.hand_one[seat], s.hand_two[seat]
     jokers = np.int64(s.hand_jokers[seat]) if _jokers_count(s, R, seat) else np.int64(0)
@@ -107,34 +112,36 @@ def _stays(s: Any, R: NDArray[np.int64], memory: NDArray[np.uint64], ends_soon: 
         layable = s.layable
         if jokers > 0:
             places = bit_count(s.joker_room)
-            if not ends_soon:
+            if joker > 0:
                 places = min(places, np.int64(s.jokers_owed))
-    points, _, _, _ = least_left(memory, arrange(one, two, jokers, R, memory), one, two, jokers, layable, places, R)
-    return points
+    points, _, stay, cards = least_left(
+        memory, arrange(one, two, jokers, R, memory), one, two, jokers, layable, places, R
+    )
+    return points - joker * stay, cards
 
 
 # --- the upcard ------------------------------------------------------------------------------------------------------
 
 
 @inlined
-def _gain_of_take(s: Any, work: Any, R: NDArray[np.int64], memory: NDArray[np.uint64], ends_soon: bool) -> int:
+def _gain_of_take(s: Any, work: Any, R: NDArray[np.int64], memory: NDArray[np.uint64], joker: int) -> int:
     """How many points fewer stay in the hand with the upcard, which may be taken; below 0: more."""
     seat, kind = np.int64(s.seat), np.int64(s.pile[s.pile_size - 1])
-    before = _stays(s, R, memory, ends_soon)
+    before = _stays(s, R, memory, joker)[0]
     t = work[0]
     work[0] = s
     if kind == JOKER:
         t.hand_jokers[seat] += 1
-        return before - _stays(t, R, memory, ends_soon)
+        return before - _stays(t, R, memory, joker)[0]
     bit = kind_bit(kind)
     t.hand_two[seat] |= t.hand_one[seat] & bit
     t.hand_one[seat] |= bit
-    after = _stays(t, R, memory, ends_soon)
+    after = _stays(t, R, memory, joker)[0]
     if s.swappable & bit != ZERO and R[R_SWAP] != SWAP_OFF and _situation(s, seat) == OPENED:
         work[0] = s  # it may also be given for a joker, which must then find a place
         t.hand_jokers[seat] += 1
         t.jokers_owed += 1
-        after = min(after, _stays(t, R, memory, ends_soon))
+        after = min(after, _stays(t, R, memory, joker)[0])
     return before - after
 
 
@@ -148,13 +155,13 @@ def _row_loss(
     memory: NDArray[np.uint64],
     unseen: np.uint64,
     threat: int,
-    ends_soon: bool,
+    joker: int,
     W: NDArray[np.int64],
 ) -> int:
     """What a row costs the seat to act, its discard aside: only differences mean anything."""
     seat = np.int64(s.seat)
     held = hand_cost(s.hand_one[seat], s.hand_two[seat], np.int64(s.hand_jokers[seat]), R)
-    loss = POINT * _stays(s, R, memory, ends_soon) + (W[IN_HAND] + W[THREATENED] * threat) * held
+    loss = POINT * _stays(s, R, memory, joker)[0] + (W[IN_HAND] + W[THREATENED] * threat) * held
     return loss + W[ENDS] * bit_count(s.layable & unseen) + W[JOKERS] * bit_count(s.swappable & unseen)
 
 
@@ -238,6 +245,17 @@ def _best_discard(
 # --- the choice ------------------------------------------------------------------------------------------------------
 
 
+@inlined
+def _waits(s: Any, R: NDArray[np.int64], seat: int, situation: int, threat: int, W: NDArray[np.int64]) -> bool:
+    """Whether a seat that has not opened waits to go out in hand, where the rules make the others pay more for that."""
+    turns = np.int64(0)
+    if situation == NOBODY_OPENED:
+        turns = W[WAIT]
+    elif situation == OTHERS_OPENED and threat == 0:
+        turns = W[WAIT_ON]
+    return s.turns[seat] < turns * (R[R_IN_HAND_TIMES] - 1)
+
+
 @kernel
 def choose_weighing(
     s: Any,
@@ -264,13 +282,14 @@ def choose_weighing(
     seat = np.int64(s.seat)
     W = weights[0 if bit_count(np.uint64(s.in_round)) == 2 else 1]
     threat = _threat_of(s, seat, W[FEW])
-    ends_soon = threat > 0 or s.hand_size[seat] <= W[FEW]
+    joker = np.int64(0) if threat > 0 or s.hand_size[seat] <= W[FEW] else W[JOKER_KEPT]
+    situation = _situation(s, seat)
+    waits = _waits(s, R, seat, situation, threat, W)
     if s.phase == DRAW:
         duty = duty_of_take(s, R)
         if duty in (DUTY_OPEN, DUTY_OPEN_WITH):
-            return np.int64(legal[1])
-        return np.int64(legal[1 if _gain_of_take(s, work, R, memory, ends_soon) >= W[TAKE] else 0])
-    situation = _situation(s, seat)
+            return np.int64(legal[0 if waits else 1])
+        return np.int64(legal[1 if _gain_of_take(s, work, R, memory, joker) >= W[TAKE] else 0])
     choice, least, fewest = np.int64(-1), np.int64(_NEVER), np.int64(0)
     if legal[0] < DISCARD or legal[count - 1] >= SPLIT:
         unseen, _, _, _ = unseen_cards(s, seat, R)
@@ -282,12 +301,12 @@ def choose_weighing(
                 if DISCARD <= action < SPLIT:
                     continue
                 play(t, R, action)
-            loss, size = _row_loss(t, R, memory, unseen, threat, ends_soon, W), np.int64(t.hand_size[seat])
+            loss, size = _row_loss(t, R, memory, unseen, threat, joker, W), np.int64(t.hand_size[seat])
             if i < 0:
                 now = loss + W[MARGIN]
             elif loss < least or (loss == least and size < fewest):
                 choice, least, fewest = action, loss, size
-        holds_back = least > now if situation == OPENED else situation == NOBODY_OPENED and s.turns[seat] < W[WAIT]
+        holds_back = least > now if situation == OPENED else waits and _stays(s, R, memory, joker)[1] > 1
         if not holds_back or legal[count - 1] < DISCARD:
             return choice
     discard = _best_discard(s, R, memory, legal, count, situation, threat, W)

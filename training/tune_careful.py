@@ -70,7 +70,7 @@ SCALES: dict[tuple[int, int], float] = {
     **{(situation, KEEP): 1500.0 for situation in (OTHERS_OPENED, OPENED)},
     **{
         (OPENED + 1, weight): scale
-        for weight, scale in ((IN_HAND, 20.0), (THREATENED, 50.0), (ENDS, 100.0), (JOKERS, 300.0))
+        for weight, scale in ((IN_HAND, 15.0), (THREATENED, 50.0), (ENDS, 40.0), (JOKERS, 100.0))
     },
 }
 """By situation and weight, those that are searched, each with the step that the search begins with."""
@@ -188,7 +188,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return float(np.mean(both))
 
     loss(np.zeros(len(scales)), 0)
-    search = cma.CMAEvolutionStrategy(np.zeros(len(scales)), 0.6, {"seed": args.seed, "verbose": -9, "popsize": 14})
+    search = cma.CMAEvolutionStrategy(np.zeros(len(scales)), 0.4, {"seed": args.seed, "verbose": -9, "popsize": 14})
     began = time.perf_counter()
     generation = 0
     while time.perf_counter() - began < args.seconds:

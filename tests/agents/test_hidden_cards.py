@@ -57,7 +57,7 @@ def test_an_agent_of_the_arena_is_shown_no_hidden_card(book: str):
 @pytest.mark.parametrize("book", BOOKS)
 @pytest.mark.parametrize("players", [2, 4])
 def test_redealing_the_hidden_cards_changes_no_choice(book: str, players: int):
-    agents = [make("greedy"), make("uniform")]
+    agents = [make(name) for name in ("greedy", "uniform", "solver", "careful")]
     positions = differing = 0
     for number in range(3):
         game = Game(book, players, seed=8, game=number)
@@ -72,7 +72,7 @@ def test_redealing_the_hidden_cards_changes_no_choice(book: str, players: int):
             choices = [agent.act(rows, game.legal_actions(), game.rules, rng) for agent in agents]
             assert choices == [agent.act(others, other.legal_actions(), game.rules, rng) for agent in agents]
             positions += 1
-            game.play(choices[step % 2])
+            game.play(choices[step % len(choices)])
     assert positions > 60
     assert differing > positions * 0.9
 

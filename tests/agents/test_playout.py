@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from agents.base import GREEDY, UNIFORM
+from agents.base import CAREFUL, GREEDY, SOLVER, UNIFORM
 from agents.playout import (
     GAME_ENDS,
     GAME_ROUNDS,
@@ -46,10 +46,16 @@ def _play(
 
 
 @pytest.mark.parametrize("book", BOOKS)
-def test_it_plays_the_game_that_python_steps(book: str):
+@pytest.mark.parametrize(
+    ("bots", "names"),
+    [
+        ([GREEDY, UNIFORM, GREEDY], ["greedy", "uniform", "greedy"]),
+        ([SOLVER, CAREFUL, UNIFORM], ["solver", "careful", "uniform"]),
+    ],
+)
+def test_it_plays_the_game_that_python_steps(book: str, bots: list[int], names: list[str]):
     rules = Rules.load(book)
-    bots = [GREEDY, UNIFORM, GREEDY]
-    agents = [make("greedy"), make("uniform"), make("greedy")]
+    agents = [make(name) for name in names]
     seats, games = _play(rules, bots, num_games=6, first=3)
     for i in range(6):
         game = Game(rules, 3, seed=5, game=3 + i)

@@ -39,7 +39,7 @@ def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_name_makes_an_agent_of_that_name():
     assert names() == sorted(names())
-    assert {"greedy", "uniform"} <= set(names())
+    assert {"careful", "greedy", "solver", "uniform"} <= set(names())
     for name in names():
         agent = make(name)
         assert isinstance(agent, Agent)
@@ -47,8 +47,8 @@ def test_every_name_makes_an_agent_of_that_name():
 
 
 def test_compiled_bots_are_known_as_such():
-    assert isinstance(make("greedy"), CompiledAgent)
-    assert isinstance(make("uniform"), CompiledAgent)
+    for name in ("careful", "greedy", "solver", "uniform"):
+        assert isinstance(make(name), CompiledAgent)
     assert not isinstance(WithOptions(), CompiledAgent)
 
 
