@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scala40_env.core.completion import STACK
 from scala40_env.core.deal import mix, start_match
 from scala40_env.core.game import apply_action, is_episode_over, legal_or_stuck, redact
 from scala40_env.core.jit import inlined, kernel
+from scala40_env.core.packing import STACK_WORDS
 from scala40_env.core.state import NOBODY, PLAY
 from scala40_env.envs.derived import derive
 from scala40_env.envs.memory import rows_of
@@ -339,13 +341,14 @@ def derive_lanes(
     """
     rows, ended = rows_of(memory), rows_of(final_memory)
     at = observation_size(options[OPT_PLAYERS])
+    stack = seen[STACK : STACK + STACK_WORDS]  # the rest of the memory belongs to the search for legal actions
     for i in range(first, last):
         if actions[i] == HOLD:
             continue
         if ends[i, 0] or ends[i, 1]:
             viewer = lanes[i, LANE_LAST_VIEWER]
-            derive(ended[i], R, viewer, seen, final[i, at:])
-        derive(rows[i], R, lanes[i, LANE_VIEWER], seen, observations[i, at:])
+            derive(ended[i], R, viewer, stack, final[i, at:])
+        derive(rows[i], R, lanes[i, LANE_VIEWER], stack, observations[i, at:])
 
 
 @kernel
