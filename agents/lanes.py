@@ -10,7 +10,6 @@ from scala40_env.core.deal import decision_rng
 from scala40_env.core.jit import kernel
 from scala40_env.envs.lanes import (
     BEGIN,
-    GOES_ON,
     HOLD,
     LANE_ACTIONS,
     LANE_COUNT,
@@ -20,11 +19,10 @@ from scala40_env.envs.lanes import (
     LANE_SEED,
     OPT_FORCED,
     OPT_PLAYERS,
-    act,
     begin,
     clear,
-    close_game,
     open_step,
+    play_on,
     show,
 )
 from scala40_env.envs.memory import rows_of
@@ -75,15 +73,25 @@ def advance_with_bots(
         if action == BEGIN:
             begin(s, work, R, seen, options, lane, moves)
         while True:
-            if action >= 0:
-                end = act(s, work, R, seen, options, lane, moves, action, rewards[i], carried[i], left[i])
-                if end != GOES_ON:
-                    go = close_game(
-                        s, R, shown, options, lane, end, carried[i], ends[i], points[i], final[i], ended[i : i + 1]
-                    )
-                    if not go:
-                        break
-                    begin(s, work, R, seen, options, lane, moves)
+            if action >= 0 and not play_on(
+                s,
+                work,
+                R,
+                seen,
+                shown,
+                options,
+                lane,
+                moves,
+                action,
+                rewards[i],
+                carried[i],
+                ends[i],
+                left[i],
+                points[i],
+                final[i],
+                ended[i : i + 1],
+            ):
+                break
             place = (np.int64(s.seat) - lane[LANE_LEARNER] + players) % players
             count = lane[LANE_COUNT]
             if bots[i, place] >= 0:

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import AgentError
+from agents.base import AgentError, rng_of
 from agents.playout import NUM_GAME_COUNTS, NUM_SEAT_COUNTS, PlayoutScratch, play_out
+from agents.registry import make
 from scala40_env.core.cards import MAX_SEATS
 from scala40_env.core.deal import stream
 from scala40_env.core.determinize import determinize
@@ -111,7 +112,8 @@ class Pimc:
     """Plays each action out in many worlds; see the module.
 
     Args:
-        worlds: how many worlds the first stage has in all its halvings: the budget, where no time is set.
+        worlds: the budget where no time is set: so many play-outs, on average, for each legal action; the stages share
+            them, and those that last longest get most.
         milliseconds: time for a decision; 0: no limit, and then equal seeds give equal choices.
         bot: the compiled bot that plays all seats on.
         seed: changes the worlds.
@@ -196,15 +198,11 @@ class Pimc:
 
 def rng_of_decision(rows: NDArray[Any], rng: int | None) -> int:
     """The number of a decision, or one that follows from what the seat knows."""
-    from agents.base import rng_of
-
     return rng_of(rows) if rng is None else int(rng)
 
 
 def compiled_bot(name: str) -> Any:
     """A compiled bot by name; ``AgentError`` where it is none."""
-    from agents.registry import make  # the registry knows this module as well
-
     bot = make(name)
     if not (hasattr(bot, "bot") and hasattr(bot, "salt")):
         raise AgentError(f"bot: {name!r} is not a compiled bot")

@@ -28,10 +28,11 @@ from scala40_env.core.cards import JOKER, NUM_RANKS, ZERO, bit_count, kind_bit
 from scala40_env.core.deal import next_seat
 from scala40_env.core.determinize import unseen_cards
 from scala40_env.core.jit import inlined, kernel
+from scala40_env.core.moves import play
 from scala40_env.core.packing_best import BEST_WORDS, hand_cost, rank_cost
 from scala40_env.core.rules import OPENING_JOKER_ALLOWED, R_IN_HAND_TIMES, R_OPENING_JOKER, R_SWAP, SWAP_OFF, Rules
 from scala40_env.core.state import DRAW, DUTY_OPEN, DUTY_OPEN_WITH, PLAY, allocate
-from scala40_env.core.transition import duty_of_take, play
+from scala40_env.core.transition import duty_of_take
 
 POINT = 1000
 """What a point that stays in the hand weighs."""

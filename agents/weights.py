@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import AgentError
+from scala40_env.core.game import num_actions
 from scala40_env.core.rules import Rules
 from scala40_env.envs.observation import layout
 
@@ -109,8 +110,6 @@ def _card(path: Path, text: str) -> Card:
 
 
 def _check_arrays(path: Path, arrays: dict[str, NDArray[Any]], card: Card) -> None:
-    from scala40_env.core.game import num_actions
-
     rules = Rules.from_mapping(card.rules)
     widths = [layout(rules, card.players, derived=card.derived).size, *card.hidden, num_actions(rules)]
     for i, (given, made) in enumerate(itertools.pairwise(widths)):

@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from torch import nn
 
 from agents.registry import make
+from scala40_env.core.game import num_actions
 from scala40_env.core.rules import Rules
-from scala40_env.envs.batch import FROM_OUTSIDE, Batch
+from scala40_env.envs.batch import Batch
 from scala40_env.envs.observation import layout
 from scala40_env.envs.observe import hidden_size
 from scala40_env.envs.spaces import scale_of
@@ -306,8 +307,6 @@ class Trainer:
         rules = Rules.load(config.rules)
         seen = layout(rules, config.players, derived=config.derived).size
         hidden_cards = hidden_size(config.players) if config.privileged else 0
-        from scala40_env.core.game import num_actions
-
         self.model = ActorCritic(seen, hidden_cards, num_actions(rules), tuple(config.hidden))
         self.league = League(config, self.rng, lambda: ActorCritic(seen, 0, num_actions(rules), tuple(config.hidden)))
         self.collector = Collector(config, self.model, self.league, self.rng)
@@ -358,6 +357,3 @@ class Trainer:
             first = np.unique(owners.numpy()[won], return_index=True)[1]
             picks[going] = batch.legal[going, won[first] - starts]
         return picks
-
-
-__all__ = ["FROM_OUTSIDE", "ActorCritic", "Collector", "Rollout", "Trainer"]

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import torch
+from torch.utils.tensorboard import SummaryWriter
 
 from agents.weights import Card, layout_digest, save
 from scala40_env.core.rules import Rules
@@ -89,14 +90,16 @@ class Run:
         trainer, config = self.trainer, self.config
         previous = signal.signal(signal.SIGINT, self._ask_to_stop)
         try:
-            with TrainingProgress(config.decisions, quiet=quiet) as progress:
+            board = SummaryWriter(str(self.folder / "tensorboard"), purge_step=trainer.updates + 1)
+            with board, TrainingProgress(config.decisions, quiet=quiet) as progress:
                 progress.update(trainer.decisions, 0.0, self._shown())
                 while not trainer.is_done() and not self._stop:
                     told = trainer.advance()
                     self._note(
                         METRICS, _METRICS, {"update": trainer.updates, "seconds": round(trainer.seconds, 1), **told}
                     )
-                    self._board(told)
+                    for name, value in told.items():
+                        board.add_scalar(name, value, trainer.updates)
                     if trainer.updates % config.evaluate_every == 0 or trainer.is_done():
                         self._evaluate()
                         self._save()
@@ -182,13 +185,6 @@ class Run:
             if is_new:
                 writer.writeheader()
             writer.writerow({key: round(value, 6) if isinstance(value, float) else value for key, value in row.items()})
-
-    def _board(self, told: dict[str, float]) -> None:
-        from torch.utils.tensorboard import SummaryWriter
-
-        with SummaryWriter(str(self.folder / "tensorboard"), purge_step=self.trainer.updates) as board:
-            for name, value in told.items():
-                board.add_scalar(name, value, self.trainer.updates)
 
     def _save(self) -> None:
         trainer = self.trainer

@@ -49,9 +49,10 @@ from scala40_env.core.completion import MEMORY_WORDS, WORK_ROWS
 from scala40_env.core.deal import add_card, shuffle, stream
 from scala40_env.core.jit import inlined, kernel
 from scala40_env.core.legality import legal_actions
+from scala40_env.core.moves import can_grow, split_lengths
 from scala40_env.core.rules import R_JOKERS, R_PACKS, R_RANKS, R_SUITS, Rules
 from scala40_env.core.state import DRAW, NO_JOKER, NO_SLOT, PLAY, ROW, SET, allocate
-from scala40_env.core.transition import can_grow, can_recycle, has_obligation, split_lengths
+from scala40_env.core.transition import can_recycle, has_obligation
 
 MAX_TRIES = 10_000
 """Deals after which ``determinize`` gives up where another seat is in the middle of a turn."""
@@ -240,25 +241,6 @@ def determinize(
 
 
 @kernel
-def _determinize_all(
-    rows: Any,
-    viewer: int,
-    R: NDArray[np.int64],
-    rng: np.uint64,
-    work: Any,
-    memory: NDArray[np.uint64],
-    legal: NDArray[np.int16],
-    out: Any,
-) -> int:
-    for i in range(len(out)):
-        state = stream(rng, np.uint64(i), 0, _WORLDS_STREAM)
-        tries = determinize(rows[0], viewer, R, state, work, memory, legal, out[i : i + 1])
-        if tries <= 0:
-            return tries
-    return 1
-
-
-@kernel
 def determinize_each(
     rows: Any,
     viewers: NDArray[np.int64],
@@ -303,21 +285,21 @@ def determinized(rows: NDArray[Any], rules: Rules, viewer: int, rng: int, count:
     """
     if rows.shape != (1,) or rows.dtype.names != ROW.names:
         raise ValueError(f"rows: expected one row of a game, got {rows.dtype.name} of shape {rows.shape}")
-    source = allocate(1)
-    source[0] = rows[0]
-    in_round = int(source[0].in_round)
-    _check_integer("viewer", viewer, int(source[0].num_seats) - 1)
+    in_round = int(rows["in_round"][0])
+    _check_integer("viewer", viewer, int(rows["num_seats"][0]) - 1)
     if not in_round >> int(viewer) & 1:
         raise ValueError(f"viewer: seat {viewer} does not play this round")
     _check_integer("rng", rng, 2**64 - 1)
     _check_integer("count", count, 2**31 - 1)
-    out = allocate(count)
+    source, out = allocate(int(count)), allocate(int(count))
+    source[:] = rows[0]
     work, memory, legal = allocate(WORK_ROWS), np.zeros(MEMORY_WORDS, np.uint64), np.zeros(NUM_ACTIONS, np.int16)
-    done = _determinize_all(source, int(viewer), rules.vector(), np.uint64(rng), work, memory, legal, out)
+    viewers = np.full(int(count), viewer, dtype=np.int64)
+    done = determinize_each(source, viewers, rules.vector(), np.uint64(rng), work, memory, legal, out)
     if done == MISFIT:
         raise ValueError("rows: the cards are not those of the rules' deck")
     if done == 0:
-        raise RuntimeError(f"seat {source[0].seat} could not complete its turn with any of {MAX_TRIES} deals")
+        raise RuntimeError(f"seat {rows['seat'][0]} could not complete its turn with any of {MAX_TRIES} deals")
     return out
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from numba import typeof as type_of
 from numba import types
 
-from scala40_env.core import completion, legality, openings, packing, plays
+from scala40_env.core import completion, legality, openings, packing, plays, settling
 from scala40_env.core.jit import cache_fault, is_compiled
 from scala40_env.core.rules import Rules
 from scala40_env.core.state import allocate
@@ -71,8 +71,8 @@ def compile_share() -> None:
         (openings.keep_openings, (row, vector, memory, moves, number, number)),
         (plays.plays, (row, vector, number, moves)),
         (legality.discards, (row, vector, moves, number)),
-        (completion.settles_at_once, (row, vector, number)),
-        (completion.is_plain_debt, (row, vector)),
+        (settling.settles_at_once, (row, vector, number)),
+        (settling.is_plain_debt, (row, vector)),
         (legality.judge_upcard, (row, vector)),
         (completion.look, (row, vector, memory)),
         (completion.could_help, (row, vector, number)),

@@ -14,31 +14,17 @@ from numpy.typing import NDArray
 from scala40_env.core import packing, rules
 from scala40_env.core.actions import DISCARD, DRAW, LEAVE, NUM_ACTIONS, REENTER, SWAP, TAKE
 from scala40_env.core.cards import JOKER, NO_KIND, ZERO, kind_bit, lowest_kind, without_lowest
-from scala40_env.core.completion import (
-    STACK,
-    can_finish,
-    could_be_prepared,
-    is_in_meld,
-    is_plain_opening,
-    may_buy_for_meld,
-)
+from scala40_env.core.completion import STACK, can_finish, is_plain_opening
 from scala40_env.core.deal import add_card, count_seats
 from scala40_env.core.jit import inlined, kernel
+from scala40_env.core.moves import cards_needed, has_opened, may_close, play
 from scala40_env.core.openings import keep_openings
 from scala40_env.core.plays import plays
 from scala40_env.core.rules import R_OPENING_MIN, R_OVERFLOW, R_SWAP, R_TAKE_AFTER, R_TAKE_BEFORE, R_TAKEN_USES
+from scala40_env.core.settling import could_be_prepared, is_in_meld, may_buy_for_meld
 from scala40_env.core.state import DRAW as PHASE_DRAW
 from scala40_env.core.state import DUTY_PLAY, PLAY, ROUND_OVER
-from scala40_env.core.transition import (
-    can_recycle,
-    cards_needed,
-    duty_of_take,
-    has_obligation,
-    has_opened,
-    may_close,
-    only_goes_out,
-    play,
-)
+from scala40_env.core.transition import can_recycle, duty_of_take, has_obligation, only_goes_out
 
 UNKNOWN = -1
 

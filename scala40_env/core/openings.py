@@ -16,7 +16,7 @@ from scala40_env.core.actions import LAY_RUN, LAY_SET, NO_SUIT, NUM_RUN_STARTS, 
 from scala40_env.core.cards import ACE, HIGH_ACE, NUM_RANKS, NUM_SUITS, ZERO, kind_bit
 from scala40_env.core.jit import kernel
 from scala40_env.core.melds import holds, joker_points, kind_of, points_at, points_in_set, top_rank
-from scala40_env.core.transition import jokers_may_be_laid
+from scala40_env.core.moves import jokers_may_be_laid
 
 _IN_THREE = 3
 _NOWHERE = -1

@@ -40,9 +40,9 @@ from scala40_env.core.melds import (
     set_ranks,
     swap_kind,
 )
+from scala40_env.core.moves import has_opened, jokers_may_be_laid, may_lay_off_joker, split_lengths
 from scala40_env.core.rules import R_SWAP
 from scala40_env.core.state import DUTY_OPEN_WITH, NO_JOKER, NO_SLOT
-from scala40_env.core.transition import has_opened, jokers_may_be_laid, may_lay_off_joker, split_lengths
 
 NUM_PURE_PATTERNS = 4
 """The first patterns of a set of three are those without a joker."""

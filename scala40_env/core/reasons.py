@@ -17,6 +17,7 @@ from scala40_env.core.actions import HIGH, JOKER_HIGH, JOKER_LOW
 from scala40_env.core.cards import JOKER
 from scala40_env.core.jit import kernel
 from scala40_env.core.melds import LONGEST_UNSPLIT
+from scala40_env.core.moves import play
 from scala40_env.core.notation import (
     CARD_NAMES,
     Meld,
@@ -43,7 +44,6 @@ from scala40_env.core.state import (
     RUN,
     allocate,
 )
-from scala40_env.core.transition import play
 
 LEGAL = "legal"
 _OFF_SUITS = 4

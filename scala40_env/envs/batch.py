@@ -321,7 +321,7 @@ class Batch:
         self._run(commands)
 
     def look(self) -> None:
-        """Find again what follows from the rows, after some have been written."""
+        """Find again what follows from the rows, after some have been written; an episode that is over stays so."""
         at.look(*self._fixed[0], *self._written[:5])
         if self.derived:
             memory, _, seen, R, _, options = self._fixed[0]
@@ -375,6 +375,7 @@ class Batch:
             self.points[game] = self.rows[game].totals[: self.players]
             self.masks[game] = 0
         self._lanes[games, at.LANE_COUNT] = 0
+        self._lanes[games, at.LANE_OVER] = 1
         self._lanes[games, at.LANE_SEAT] = at.NO_SEAT
         self._lanes[games, at.LANE_WINNERS] = 0
 

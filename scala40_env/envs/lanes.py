@@ -44,8 +44,9 @@ NO_SEAT = -1
     LANE_WINNERS,  # who won the episode that ended last (mask); 0 where it was cut short
     LANE_VIEWER,  # whose observation is shown
     LANE_LAST_VIEWER,  # whose observation ended the episode that ended last
-) = range(13)
-LANE_NUMBERS = 13
+    LANE_OVER,  # 1: the episode has ended, in whatever way, and waits for the next one to begin
+) = range(14)
+LANE_NUMBERS = 14
 
 # The options of a batch:
 (
@@ -105,6 +106,7 @@ def begin(
     lane[LANE_NEXT] += options[OPT_STRIDE]
     lane[LANE_ACTIONS] = 0
     lane[LANE_DECIDED] = 0
+    lane[LANE_OVER] = 0
     lane[LANE_LEARNER] = _seat_of_learner(options[OPT_SEATING], seed, game, options[OPT_PLAYERS])
     start_match(s, R, seed, game, options[OPT_PLAYERS], options[OPT_MATCH])
     lane[LANE_COUNT] = legal_or_stuck(s, work, R, seen, legal)
@@ -206,7 +208,6 @@ def note_end(
     shown: NDArray[np.uint8],
     options: NDArray[np.int64],
     lane: NDArray[np.int64],
-    end: int,
     final: NDArray[np.uint8],
     ended: Any,
     points: NDArray[np.int32],
@@ -217,6 +218,7 @@ def note_end(
         points[seat] = s.totals[seat]
     lane[LANE_WINNERS] = winners_of(s) if is_episode_over(s) else 0
     lane[LANE_COUNT] = 0
+    lane[LANE_OVER] = 1
     lane[LANE_LAST_VIEWER] = viewer_of(s, options, lane)
     observe(s, R, shown, lane[LANE_LAST_VIEWER], final)
 
@@ -245,27 +247,41 @@ def open_step(
 
 
 @inlined
-def close_game(
+def play_on(
     s: Any,
+    work: Any,
     R: NDArray[np.int64],
+    seen: NDArray[np.uint64],
     shown: NDArray[np.uint8],
     options: NDArray[np.int64],
     lane: NDArray[np.int64],
-    end: int,
+    legal: NDArray[np.int16],
+    action: int,
+    rewards: NDArray[np.float32],
     carried: NDArray[np.float32],
     ends: NDArray[np.bool_],
+    left: NDArray[np.bool_],
     points: NDArray[np.int32],
     final: NDArray[np.uint8],
     ended: Any,
 ) -> bool:
-    """Say that a game has ended, or skip it where the learner had no decision in it; whether the next one begins."""
+    """Do an action, and where it ends the game begin the next one; whether there is a game that goes on.
+
+    A game that ends before its learner had a decision is skipped: nothing is said of it.
+    """
+    end = act(s, work, R, seen, options, lane, legal, action, rewards, carried, left)
+    if end == GOES_ON:
+        return True
     if lane[LANE_DECIDED] == 0:
         lane[LANE_SKIPPED] += 1
         carried[:] = 0.0
-        return True
-    ends[end - 1] = True
-    note_end(s, R, shown, options, lane, end, final, ended, points)
-    return options[OPT_AUTORESET] != 0
+    else:
+        ends[end - 1] = True
+        note_end(s, R, shown, options, lane, final, ended, points)
+        if options[OPT_AUTORESET] == 0:
+            return False
+    begin(s, work, R, seen, options, lane, legal)
+    return True
 
 
 @kernel
@@ -304,15 +320,25 @@ def advance(
         if action == BEGIN:
             begin(s, work, R, seen, options, lane, moves)
         while True:
-            if action >= 0:
-                end = act(s, work, R, seen, options, lane, moves, action, rewards[i], carried[i], left[i])
-                if end != GOES_ON:
-                    go = close_game(
-                        s, R, shown, options, lane, end, carried[i], ends[i], points[i], final[i], ended[i : i + 1]
-                    )
-                    if not go:
-                        break
-                    begin(s, work, R, seen, options, lane, moves)
+            if action >= 0 and not play_on(
+                s,
+                work,
+                R,
+                seen,
+                shown,
+                options,
+                lane,
+                moves,
+                action,
+                rewards[i],
+                carried[i],
+                ends[i],
+                left[i],
+                points[i],
+                final[i],
+                ended[i : i + 1],
+            ):
+                break
             if options[OPT_FORCED] == 0 or lane[LANE_COUNT] != 1:
                 break
             lane[LANE_FORCED] += 1
@@ -365,12 +391,13 @@ def look(
     hidden: NDArray[np.uint8],
     masks: NDArray[np.int8],
 ) -> None:
-    """Find again what follows from the rows, which somebody has written."""
+    """Find again what follows from the rows, which somebody has written; an episode that is over stays so."""
     rows, work = rows_of(memory), rows_of(scratch)
     for i in range(len(lanes)):
         s, lane, moves = rows[i], lanes[i], legal[i]
         clear(options, lane, moves, masks[i])
-        lane[LANE_COUNT] = 0 if is_episode_over(s) else legal_or_stuck(s, work, R, seen, moves)
+        over = lane[LANE_OVER] != 0 or is_episode_over(s)
+        lane[LANE_COUNT] = 0 if over else legal_or_stuck(s, work, R, seen, moves)
         show(s, R, shown, options, lane, moves, observations[i], hidden[i], masks[i])
 
 

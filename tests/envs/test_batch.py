@@ -11,10 +11,13 @@ import pytest
 
 from agents.base import GREEDY
 from scala40_env import scala40_v0
+from scala40_env.core.completion import MEMORY_WORDS, STACK
 from scala40_env.core.game import Game, IllegalActionError
+from scala40_env.core.packing import STACK_WORDS
 from scala40_env.core.rules import RulesError
 from scala40_env.envs.batch import Batch, choose_uniformly
 from scala40_env.envs.derived import DERIVE_WORDS, DERIVED_SIZE, derive_row
+from scala40_env.envs.lanes import LANE_NUMBERS, NUM_OPTIONS, OPT_PLAYERS, derive_lanes
 from scala40_env.envs.memory import bytes_of
 from scala40_env.envs.observation import layout
 from tests.envs.play import choose, short
@@ -337,3 +340,35 @@ def test_a_saved_state_goes_on_alike():
         with pytest.raises(ValueError, match=f"^state.{name}: "):
             other.set_state({**saved, name: wrong})
     assert other.rows.tobytes() == before
+
+
+@pytest.mark.parametrize("limit", [None, 12])
+def test_an_episode_that_is_over_stays_so_until_it_is_begun_anew(limit: int | None):
+    options = {"seed": 3, "auto_reset": False, "turn_limit": limit}
+    batch, other = Batch("hops", 2, 2, **options), Batch("hops", 2, 2, **options)
+    while not batch.ended[0]:
+        batch.step(batch.legal[:, 0], where=batch.counts > 0)
+    batch.look()
+    other.set_state(batch.get_state())
+    for one in (batch, other):
+        assert one.seats[0] == -1
+        assert not one.masks[0].any()
+        with pytest.raises(ValueError, match=r"^game 0: its episode is over"):
+            one.step(np.zeros(2, dtype=np.int64))
+    batch.reset(where=np.array([True, False]))
+    assert batch.masks[0].any()
+
+
+def test_the_derived_part_leaves_alone_what_the_search_for_actions_remembers():
+    batch = Batch("standard", 2, 4, seed=3)
+    memory = np.arange(MEMORY_WORDS, dtype=np.uint64)
+    n, size = 4, batch.observations.shape[1] + DERIVED_SIZE
+    lanes, ends = np.zeros((n, LANE_NUMBERS), dtype=np.int64), np.ones((n, 2), dtype=np.bool_)
+    options = np.zeros(NUM_OPTIONS, dtype=np.int64)
+    options[OPT_PLAYERS] = 2
+    seen, final = np.zeros((n, size), dtype=np.uint8), np.zeros((n, size), dtype=np.uint8)
+    rows, vector, actions = bytes_of(batch.rows), batch.rules.vector(), np.zeros(n, dtype=np.int64)
+    derive_lanes(0, n, rows, rows, memory, vector, options, actions, lanes, ends, seen, final)
+    assert seen.any()
+    assert np.array_equal(memory[:STACK], np.arange(STACK))
+    assert np.array_equal(memory[STACK + STACK_WORDS :], np.arange(STACK + STACK_WORDS, MEMORY_WORDS))

@@ -131,3 +131,5 @@ def test_closing_twice_is_nothing() -> None:
     env.reset(seed=0)
     env.close()
     env.close()
+    env.step(0)
+    assert env.last()[4]["phase"] == "play"
