@@ -65,5 +65,5 @@ $(INSTALLED): pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(INSTALLED_DEV): pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) install --constraint constraints.txt --editable '.[dev,train]'
+	$(PIP) install --constraint constraints.txt --editable '.[dev,train,recipes]'
 	@touch $(INSTALLED) $@
