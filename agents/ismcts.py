@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import AgentError
-from agents.pimc import TURN_LIMIT, SearchScratch, compiled_bot, gained, rng_of_decision
+from agents.belief import NO_BELIEF, draw_world
+from agents.pimc import TURN_LIMIT, SearchScratch, check_seed_and_doubt, compiled_bot, gained, rng_of_decision
 from agents.playout import play_out
 from scala40_env.core.actions import DRAW, NUM_ACTIONS
 from scala40_env.core.cards import MAX_SEATS
 from scala40_env.core.deal import below, stream
-from scala40_env.core.determinize import determinize
 from scala40_env.core.game import apply_action, is_episode_over, legal_or_stuck
 from scala40_env.core.jit import inlined, kernel
 from scala40_env.core.rules import Rules
@@ -35,7 +35,7 @@ KEY, CHILD, SIBLING, VISITS, AVAILABLE = range(5)
 NODE_WORDS = 5
 ROOT = 0
 _NONE = -1
-_WORLDS, _PLAY, _PICKS = 1 << 24, 1 << 25, 1 << 26
+_PLAY, _PICKS = 1 << 25, 1 << 26
 _DEEPEST = 64
 _POINTS = 50.0
 """What the exploration is measured against: about the spread of a round's result, in points."""
@@ -107,6 +107,8 @@ def search(
     exploration: float,
     bots: NDArray[np.int64],
     salts: NDArray[np.uint64],
+    believed: int,
+    doubt: float,
     scratch: tuple[Any, ...],
     path: NDArray[np.int64],
     nodes: NDArray[np.int32],
@@ -122,6 +124,7 @@ def search(
         first, iterations: the numbers of the iterations.
         exploration: weight of the exploration.
         bots, salts: who plays each seat on.
+        believed, doubt: as for ``belief.draw_world``.
         scratch: as for ``pimc.try_actions``.
         path: scratch, ``int64``.
         nodes, values: the tree; a node's values are summed by seat.
@@ -133,10 +136,9 @@ def search(
         if used + 2 >= len(nodes):
             break
         number = np.uint64(k)
-        if determinize(rows[0], searcher, R, stream(rng, number, 0, _WORLDS), work, seen, legal, world) <= 0:
+        if not draw_world(rows[0], searcher, R, rng, k, believed, doubt, salts[searcher], scratch):
             break
         s = world[0]
-        s.whole_match = 0
         state = stream(rng, number, 0, _PICKS)
         node, depth, grown = ROOT, 0, False
         count = legal_or_stuck(s, work, R, seen, legal)
@@ -181,6 +183,7 @@ class Ismcts:
         milliseconds: time for a decision instead; 0: no limit, and then equal seeds give equal choices.
         exploration: how much untried luck is worth against what is known.
         bot: the compiled bot that plays all seats on from a new node.
+        belief, doubt: as for ``pimc``.
         seed: changes the worlds.
     """
 
@@ -190,6 +193,8 @@ class Ismcts:
         milliseconds: float = 0.0,
         exploration: float = 0.7,
         bot: str = "greedy",
+        belief: str = "",
+        doubt: float = 0.2,
         seed: int = 0,
     ) -> None:
         if not 1 <= iterations <= MOST_ITERATIONS:
@@ -198,11 +203,12 @@ class Ismcts:
             raise AgentError(f"milliseconds: expected a number from 0 to 1000000, got {milliseconds}")
         if not 0 <= exploration < 1e6:
             raise AgentError(f"exploration: expected a number of 0 or more, got {exploration}")
-        if not 0 <= seed < 2**64:
-            raise AgentError(f"seed: expected an integer from 0 to 2**64 - 1, got {seed}")
-        self.name = "ismcts" if bot == "greedy" else f"ismcts({bot})"
+        check_seed_and_doubt(seed, doubt)
+        parts = [bot] * (bot != "greedy") + [f"belief {belief}"] * bool(belief)
+        self.name = f"ismcts({', '.join(parts)})" if parts else "ismcts"
         self.iterations, self.milliseconds, self.exploration = iterations, milliseconds, exploration
-        self._bot = compiled_bot(bot)
+        self._bot = compiled_bot("bot", bot)
+        self._belief = (compiled_bot("belief", belief).bot if belief else NO_BELIEF), float(doubt)
         self._seed = np.uint64(seed)
         self._scratch = SearchScratch()
         size = 2 * (iterations if not milliseconds else 50_000) + 8
@@ -224,7 +230,16 @@ class Ismcts:
         seed = np.uint64((rng_of_decision(rows, rng) ^ int(self._seed)) & (2**64 - 1))
         seats = int(rows[0].num_seats)
         bots, salts = np.full(seats, self._bot.bot, np.int64), np.full(seats, self._bot.salt, np.uint64)
-        fixed = (self.exploration, bots, salts, self._scratch.parts, self._path, self._nodes, self._values)
+        fixed = (
+            self.exploration,
+            bots,
+            salts,
+            *self._belief,
+            self._scratch.parts,
+            self._path,
+            self._nodes,
+            self._values,
+        )
         vector, used = rules.vector(), 1
         if not self.milliseconds:
             search(rows, vector, seed, 0, self.iterations, *fixed, used)

@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import AgentError, rng_of
+from agents.belief import NO_BELIEF, draw_world
 from agents.playout import NUM_GAME_COUNTS, NUM_SEAT_COUNTS, PlayoutScratch, play_out
 from agents.registry import make
 from scala40_env.core.cards import MAX_SEATS
 from scala40_env.core.deal import stream
-from scala40_env.core.determinize import determinize
 from scala40_env.core.game import apply_action, is_episode_over
 from scala40_env.core.jit import inlined, kernel
 from scala40_env.core.rules import Rules
@@ -32,7 +32,7 @@ from scala40_env.core.state import allocate
 MOST_WORLDS = 100_000
 TURN_LIMIT = 400
 """Turns of a round after which a play-out is broken off: nobody is charged."""
-_WORLDS, _PLAY = 1 << 24, 1 << 25
+_PLAY = 1 << 25
 _STAGE = 8
 """Worlds that are played before the clock is looked at, under a budget of time."""
 
@@ -55,36 +55,37 @@ def try_actions(
     R: NDArray[np.int64],
     rng: np.uint64,
     first: int,
-    worlds: int,
     candidates: NDArray[np.int64],
     bots: NDArray[np.int64],
     salts: NDArray[np.uint64],
+    believed: int,
+    doubt: float,
     scratch: tuple[Any, ...],
-    sums: NDArray[np.float64],
+    gains: NDArray[np.float64],
 ) -> int:
-    """Play every candidate out in some worlds, and add what the seat to act gains to ``sums``.
+    """Play every candidate out in some worlds.
 
     Args:
         rows: the state as the seat to act may know it: a record array of one row.
         R: the rules' vector.
         rng: where the worlds are drawn from.
-        first, worlds: the numbers of the worlds.
+        first: the number of the first world.
         candidates: actions.
         bots, salts: who plays each seat on.
+        believed, doubt: as for ``belief.draw_world``.
         scratch: of the search for legal actions (``work``, ``seen``, ``legal``), and rows for a world, a play-out and
             what its bots see, then two tallies.
-        sums: one a candidate.
+        gains: what the seat to act gains, by world and candidate; written.
 
     Returns:
-        How many worlds were played; fewer than asked for only where none agrees with the row.
+        How many worlds were played; fewer than ``gains`` has lines only where none agrees with the row.
     """
     work, seen, legal, world, game, view, seats, counts = scratch
     seat = np.int64(rows[0].seat)
-    for w in range(first, first + worlds):
-        if determinize(rows[0], seat, R, stream(rng, np.uint64(w), 0, _WORLDS), work, seen, legal, world) <= 0:
-            return w - first
-        world[0].whole_match = 0
-        play_rng = stream(rng, np.uint64(w), 0, _PLAY)
+    for w in range(len(gains)):
+        if not draw_world(rows[0], seat, R, rng, first + w, believed, doubt, salts[seat], scratch):
+            return w
+        play_rng = stream(rng, np.uint64(first + w), 0, _PLAY)
         for i in range(len(candidates)):
             game[0] = world[0]
             s = game[0]
@@ -92,9 +93,8 @@ def try_actions(
             if not is_episode_over(s):
                 limit = np.int64(s.match_turns) + TURN_LIMIT
                 play_out(s, view, work, R, seen, legal, bots, salts, play_rng, np.uint64(0), limit, seats, counts)
-            if is_episode_over(s):
-                sums[i] += gained(s, seat)
-    return worlds
+            gains[w, i] = gained(s, seat) if is_episode_over(s) else 0.0
+    return len(gains)
 
 
 class SearchScratch:
@@ -116,31 +116,59 @@ class Pimc:
             them, and those that last longest get most.
         milliseconds: time for a decision; 0: no limit, and then equal seeds give equal choices.
         bot: the compiled bot that plays all seats on.
+        prior: the compiled bot whose choice stands unless another action is surely better; none if empty.
+        sure: how many standard errors of the difference, world by world, another action must be better.
+        belief: the compiled bot that the others are believed to play like (``belief``); none if empty.
+        doubt: how likely a world is, against others, in which that bot would have done something else: 0 to 1.
         seed: changes the worlds.
     """
 
-    def __init__(self, worlds: int = 96, milliseconds: float = 0.0, bot: str = "greedy", seed: int = 0) -> None:
+    def __init__(
+        self,
+        worlds: int = 96,
+        milliseconds: float = 0.0,
+        bot: str = "greedy",
+        prior: str = "",
+        sure: float = 2.0,
+        belief: str = "",
+        doubt: float = 0.2,
+        seed: int = 0,
+    ) -> None:
         if not 1 <= worlds <= MOST_WORLDS:
             raise AgentError(f"worlds: expected an integer from 1 to {MOST_WORLDS}, got {worlds}")
         if not 0 <= milliseconds < 1e6:
             raise AgentError(f"milliseconds: expected a number from 0 to 1000000, got {milliseconds}")
-        if not 0 <= seed < 2**64:
-            raise AgentError(f"seed: expected an integer from 0 to 2**64 - 1, got {seed}")
-        self.name = "pimc" if bot == "greedy" else f"pimc({bot})"
-        self.worlds, self.milliseconds = worlds, milliseconds
-        self._bot = compiled_bot(bot)
+        if not 0 <= sure < 1e6:
+            raise AgentError(f"sure: expected a number from 0 to 1000000, got {sure}")
+        check_seed_and_doubt(seed, doubt)
+        told = [("", bot, "greedy"), ("prior ", prior, ""), ("belief ", belief, "")]
+        parts = [f"{what}{name}" for what, name, usual in told if name != usual]
+        self.name = f"pimc({', '.join(parts)})" if parts else "pimc"
+        self.worlds, self.milliseconds, self.sure = worlds, milliseconds, sure
+        self._bot = compiled_bot("bot", bot)
+        self._prior = compiled_bot("prior", prior) if prior else None
+        self._belief = (compiled_bot("belief", belief).bot if belief else NO_BELIEF), float(doubt)
         self._seed = np.uint64(seed)
         self._scratch = SearchScratch()
 
     def act(self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: int | None = None) -> int:
-        """The action that fared best; see ``Agent.act``."""
-        values = self.values(rows, legal, rules, rng)
-        return int(legal[int(np.argmax(values))])
+        """The action that fared best, or that of the prior where none is surely better; see ``Agent.act``."""
+        if len(legal) == 1:
+            return int(legal[0])
+        usual = None if self._prior is None else int(self._prior.act(rows.copy(), legal, rules, rng))
+        place = None if usual is None else int(np.searchsorted(legal, usual))
+        return int(legal[int(np.argmax(self._judge(rows, legal, rules, rng, place)))])
 
     def values(
         self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: int | None = None
     ) -> NDArray[np.float64]:
         """What each legal action gains on average, in points; minus infinity for those that dropped out."""
+        return self._judge(rows, legal, rules, rng, None)
+
+    def _judge(
+        self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: int | None, usual: int | None
+    ) -> NDArray[np.float64]:
+        """As ``values``; where an action is usual, it stays to the end and those not surely better are out too."""
         values = np.full(len(legal), -np.inf)
         if len(legal) == 1:
             values[0] = 0.0
@@ -148,23 +176,26 @@ class Pimc:
         alive = np.arange(len(legal))
         seed = np.uint64((rng_of_decision(rows, rng) ^ int(self._seed)) & (2**64 - 1))
         ends = time.perf_counter() + self.milliseconds / 1e3 if self.milliseconds else None
-        sums, played, first = np.zeros(len(legal)), np.zeros(len(legal)), 0
+        tally = _Tally(len(legal), usual)
         stages = max(1, int(np.ceil(np.log2(len(legal)))))
         for stage in range(stages):
             worlds = max(2, self.worlds * len(legal) // (stages * len(alive)))
             until = None if ends is None else time.perf_counter() + (ends - time.perf_counter()) / (stages - stage)
-            done = self._stage(rows, rules, seed, first, worlds, legal[alive], until, sums, alive)
-            first += done
-            played[alive] += done
+            done = self._stage(rows, rules, seed, tally, legal, alive, worlds, until)
             if done == 0:
                 break
             values[:] = -np.inf
-            values[alive] = sums[alive] / played[alive]
-            alive = alive[np.argsort(-values[alive], kind="stable")][: (len(alive) + 1) // 2]
+            values[alive] = tally.means()[alive]
+            kept = alive[np.argsort(-values[alive], kind="stable")][: (len(alive) + 1) // 2]
+            if usual is not None and usual not in kept:
+                kept[-1] = usual
+            alive = np.sort(kept)
             if len(alive) == 1:
                 break
         if not np.isfinite(values).any():
-            values[0] = 0.0  # no world agrees with the row: any action is as good
+            values[0 if usual is None else usual] = 0.0  # no world agrees with the row: any action is as good
+        elif usual is not None:
+            values[~tally.is_better(self.sure) & (np.arange(len(legal)) != usual)] = -np.inf
         return values
 
     def _stage(
@@ -172,28 +203,57 @@ class Pimc:
         rows: NDArray[Any],
         rules: Rules,
         seed: np.uint64,
-        first: int,
-        worlds: int,
-        actions: NDArray[np.int16],
-        until: float | None,
-        sums: NDArray[np.float64],
+        tally: _Tally,
+        legal: NDArray[np.int16],
         alive: NDArray[np.int64],
+        worlds: int,
+        until: float | None,
     ) -> int:
         """Play a stage; returns how many worlds it had."""
-        candidates, gains = actions.astype(np.int64), np.zeros(len(actions))
+        candidates = legal[alive].astype(np.int64)
         seats = int(rows[0].num_seats)
         bots = np.full(seats, self._bot.bot, dtype=np.int64)
         salts = np.full(seats, self._bot.salt, dtype=np.uint64)
         vector, done = rules.vector(), 0
         while done < worlds or until is not None:
-            share = worlds if until is None else _STAGE
-            arguments = (candidates, bots, salts, self._scratch.parts, gains)
-            played = try_actions(rows, vector, seed, first + done, share, *arguments)
+            gains = np.zeros((worlds if until is None else _STAGE, len(alive)))
+            arguments = (candidates, bots, salts, *self._belief, self._scratch.parts, gains)
+            played = try_actions(rows, vector, seed, tally.worlds, *arguments)
+            tally.add(alive, gains[:played])
             done += played
-            if played < share or (until is not None and time.perf_counter() >= until):
+            if played < len(gains) or (until is not None and time.perf_counter() >= until):
                 break
-        sums[alive] += gains
         return done
+
+
+class _Tally:
+    """What the actions of a decision gained: sums, and sums of squares of what they gained on the usual one."""
+
+    def __init__(self, actions: int, usual: int | None) -> None:
+        self.worlds, self._usual = 0, usual
+        self._played, self._sums = np.zeros(actions), np.zeros(actions)
+        self._over, self._squares = np.zeros(actions), np.zeros(actions)
+
+    def add(self, alive: NDArray[np.int64], gains: NDArray[np.float64]) -> None:
+        """Count some worlds; ``gains`` has a line for each, and a column for each action that is alive."""
+        self.worlds += len(gains)
+        self._played[alive] += len(gains)
+        self._sums[alive] += gains.sum(axis=0)
+        if self._usual is not None:
+            over = gains - gains[:, [int(np.flatnonzero(alive == self._usual)[0])]]
+            self._over[alive] += over.sum(axis=0)
+            self._squares[alive] += (over**2).sum(axis=0)
+
+    def means(self) -> NDArray[np.float64]:
+        """What each action gained on average."""
+        return self._sums / np.maximum(self._played, 1)
+
+    def is_better(self, sure: float) -> NDArray[np.bool_]:
+        """Which actions gain more than the usual one by so many standard errors."""
+        played = np.maximum(self._played, 2)
+        mean = self._over / played
+        variance = np.maximum(self._squares / played - mean**2, 0.0) / (played - 1)
+        return (self._played >= 2) & (mean > sure * np.sqrt(variance)) & (mean > 0)
 
 
 def rng_of_decision(rows: NDArray[Any], rng: int | None) -> int:
@@ -201,9 +261,17 @@ def rng_of_decision(rows: NDArray[Any], rng: int | None) -> int:
     return rng_of(rows) if rng is None else int(rng)
 
 
-def compiled_bot(name: str) -> Any:
-    """A compiled bot by name; ``AgentError`` where it is none."""
+def compiled_bot(option: str, name: str) -> Any:
+    """The compiled bot that an option names; ``AgentError`` where it is none."""
     bot = make(name)
     if not (hasattr(bot, "bot") and hasattr(bot, "salt")):
-        raise AgentError(f"bot: {name!r} is not a compiled bot")
+        raise AgentError(f"{option}: {name!r} is not a compiled bot")
     return bot
+
+
+def check_seed_and_doubt(seed: int, doubt: float) -> None:
+    """Raise ``AgentError`` for values that these options of a search cannot have."""
+    if not 0 <= seed < 2**64:
+        raise AgentError(f"seed: expected an integer from 0 to 2**64 - 1, got {seed}")
+    if not 0 <= doubt <= 1:
+        raise AgentError(f"doubt: expected a number from 0 to 1, got {doubt}")
