@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import AgentError
+from agents.inputs import Inputs
 from agents.pimc import rng_of_decision
 from agents.weights import load
 from scala40_env.core.rules import Rules
 from scala40_env.envs.derived import DERIVE_WORDS, derive_row
 from scala40_env.envs.memory import bytes_of
 from scala40_env.envs.observation import layout, observation_size, observe_row, shown_rules
-from scala40_env.envs.spaces import scale_of
 
 
 class Policy:
@@ -42,7 +42,7 @@ class Policy:
         players, derived = self.card.players, self.card.derived
         self._plain = observation_size(players)
         self._size = layout(self._rules, players, derived=derived).size
-        self._scale = scale_of(self._rules, players, derived=derived)
+        self._inputs = Inputs(self._rules, players, derived=derived, way=self.card.inputs)
         self._memory = np.zeros(DERIVE_WORDS, dtype=np.uint64)
 
     def act(self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: int | None = None) -> int:
@@ -67,7 +67,7 @@ class Policy:
         observe_row(memory, self._vector, self._shown, 0, viewer, out[: self._plain])
         if self.card.derived:
             derive_row(memory, self._vector, 0, viewer, self._memory, out[self._plain :])
-        hidden = out / self._scale
+        hidden = self._inputs(out[None])[0]
         last = len(self.card.hidden)
         for i in range(last):
             hidden = np.maximum(self._arrays[f"actor.{i}.weight"] @ hidden + self._arrays[f"actor.{i}.bias"], 0)

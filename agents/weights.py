@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import AgentError
+from agents.inputs import BY_RANGE, BY_USE
 from scala40_env.core.game import num_actions
 from scala40_env.core.rules import Rules
 from scala40_env.envs.observation import layout
@@ -39,6 +40,7 @@ class Card:
         algorithm: what made them.
         command: the training command.
         strength: what was measured, as text by opponent.
+        inputs: how the network takes an observation; see ``inputs``.
     """
 
     rules: dict[str, Any]
@@ -49,6 +51,7 @@ class Card:
     algorithm: str = ""
     command: str = ""
     strength: dict[str, str] = field(default_factory=dict)
+    inputs: str = BY_RANGE
 
 
 def layout_digest(rules: Rules, players: int, *, derived: bool) -> str:
@@ -101,6 +104,8 @@ def _card(path: Path, text: str) -> Card:
         card = Card(**{**told, "hidden": tuple(int(width) for width in told["hidden"])})
         rules = Rules.from_mapping(card.rules)
         rules.check_players(card.players)
+        if card.inputs not in (BY_RANGE, BY_USE):
+            raise ValueError(f"inputs: {card.inputs!r:.60} is not one of {BY_RANGE}, {BY_USE}")
     except (ValueError, TypeError, KeyError) as error:
         raise AgentError(f"policy: the card of {str(path)!r} cannot be read: {' '.join(str(error).split())}") from None
     found = layout_digest(rules, card.players, derived=card.derived)

@@ -22,19 +22,20 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from agents.inputs import Inputs
 from agents.registry import make
+from scala40_env.core.cards import NUM_KINDS
 from scala40_env.core.game import num_actions
 from scala40_env.core.rules import Rules
 from scala40_env.envs.batch import Batch
 from scala40_env.envs.observation import layout
 from scala40_env.envs.observe import hidden_size
-from scala40_env.envs.spaces import scale_of
 from training.config import PPO
 from training.evaluate import Result, against_bot
 from training.league import League
 
 HIDDEN_SCALE = 54.0
-"""The hidden part holds counts up to 4 and kinds up to 53; it is divided by this and then weighted by the network."""
+"""The hidden part ends with the kinds of the stock, up to 53; they are divided by this."""
 
 
 # --- the network -----------------------------------------------------------------------------------------------------
@@ -132,7 +133,7 @@ class Collector:
             hidden=config.privileged,
             bots=league.bots,
         )
-        self.scale = torch.from_numpy(scale_of(self.rules, config.players, derived=config.derived))
+        self.inputs = Inputs(self.rules, config.players, derived=config.derived)
         self.deadwood = layout(self.rules, config.players, derived=True)["deadwood"].offset
         n, steps = config.games, config.steps
         shape = (steps, n)
@@ -153,13 +154,15 @@ class Collector:
 
     def seen(self, observations: NDArray[np.uint8]) -> torch.Tensor:
         """Observations as the actor takes them."""
-        return torch.from_numpy(observations).float() / self.scale
+        return torch.from_numpy(self.inputs(observations))
 
     def judged(self, observations: torch.Tensor, hidden: NDArray[np.uint8]) -> torch.Tensor:
         """What the critic takes."""
         if not self.config.privileged:
             return observations
-        return torch.cat([observations, torch.from_numpy(hidden).float() / HIDDEN_SCALE], dim=1)
+        cards = torch.from_numpy(hidden).float()
+        cards[:, (self.config.players - 1) * NUM_KINDS :] /= HIDDEN_SCALE
+        return torch.cat([observations, cards], dim=1)
 
     @torch.no_grad()
     def collect(self) -> Rollout:

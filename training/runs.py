@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from torch.utils.tensorboard import SummaryWriter
 
+from agents.inputs import BY_USE
 from agents.weights import Card, layout_digest, save
 from scala40_env.core.rules import Rules
 from training.config import PPO, ConfigError
@@ -151,6 +152,7 @@ class Run:
             algorithm="ppo",
             command=self.command,
             strength=strength or {},
+            inputs=BY_USE,
         )
         save(self.folder / name, {f"actor.{key}": value.numpy() for key, value in actor.items()}, card)
 
