@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.action_features import ActionFeatures
 from agents.base import AgentError
 from agents.inputs import Inputs
 from agents.pimc import rng_of_decision
@@ -42,6 +43,7 @@ class Policy:
         players, derived = self.card.players, self.card.derived
         self._plain = observation_size(players)
         self._size = layout(self._rules, players, derived=derived).size
+        self._features = ActionFeatures(self._rules, players) if self.card.action_features else None
         self._inputs = Inputs(self._rules, players, derived=derived, way=self.card.inputs)
         self._memory = np.zeros(DERIVE_WORDS, dtype=np.uint64)
 
@@ -72,7 +74,13 @@ class Policy:
         for i in range(last):
             hidden = np.maximum(self._arrays[f"actor.{i}.weight"] @ hidden + self._arrays[f"actor.{i}.bias"], 0)
         head, bias = self._arrays[f"actor.{last}.weight"], self._arrays[f"actor.{last}.bias"]
-        return head[legal] @ hidden + bias[legal]
+        logits = head[legal] @ hidden + bias[legal]
+        if self._features is not None:
+            described = self._features(out[None], legal[None], np.array([len(legal)]))
+            logits += described @ (
+                self._arrays[f"actor.{last + 1}.weight"] @ hidden + self._arrays[f"actor.{last + 1}.bias"]
+            )
+        return logits
 
     def _check(self, rules: Rules, players: int) -> None:
         if players != self.card.players:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.action_features import NUM_FEATURES
 from agents.base import AgentError
 from agents.inputs import BY_RANGE, BY_USE
 from scala40_env.core.game import num_actions
@@ -41,6 +42,7 @@ class Card:
         command: the training command.
         strength: what was measured, as text by opponent.
         inputs: how the network takes an observation; see ``inputs``.
+        action_features: how many features of an action it weighs, see ``action_features``; 0: none.
     """
 
     rules: dict[str, Any]
@@ -52,6 +54,7 @@ class Card:
     command: str = ""
     strength: dict[str, str] = field(default_factory=dict)
     inputs: str = BY_RANGE
+    action_features: int = 0
 
 
 def layout_digest(rules: Rules, players: int, *, derived: bool) -> str:
@@ -106,6 +109,8 @@ def _card(path: Path, text: str) -> Card:
         rules.check_players(card.players)
         if card.inputs not in (BY_RANGE, BY_USE):
             raise ValueError(f"inputs: {card.inputs!r:.60} is not one of {BY_RANGE}, {BY_USE}")
+        if card.action_features not in (0, NUM_FEATURES if card.derived else 0):
+            raise ValueError(f"action_features: {card.action_features!r:.60} is neither 0 nor {NUM_FEATURES}")
     except (ValueError, TypeError, KeyError) as error:
         raise AgentError(f"policy: the card of {str(path)!r} cannot be read: {' '.join(str(error).split())}") from None
     found = layout_digest(rules, card.players, derived=card.derived)
@@ -117,7 +122,10 @@ def _card(path: Path, text: str) -> Card:
 def _check_arrays(path: Path, arrays: dict[str, NDArray[Any]], card: Card) -> None:
     rules = Rules.from_mapping(card.rules)
     widths = [layout(rules, card.players, derived=card.derived).size, *card.hidden, num_actions(rules)]
-    for i, (given, made) in enumerate(itertools.pairwise(widths)):
+    shapes = list(itertools.pairwise(widths))
+    if card.action_features:
+        shapes.append((widths[-2], card.action_features))
+    for i, (given, made) in enumerate(shapes):
         for name, shape in ((f"actor.{i}.weight", (made, given)), (f"actor.{i}.bias", (made,))):
             array = arrays.get(name)
             if array is None or array.shape != shape or array.dtype != np.float32 or not np.isfinite(array).all():

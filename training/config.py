@@ -56,6 +56,8 @@ class PPO(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_grad_norm: float = 0.5
     hidden: tuple[int, ...] = (256, 256)
     derived: bool = True
+    action_features: bool = True
+    """Whether the actor weighs what an action is about (``agents.action_features``); needs ``derived``."""
     privileged: bool = True
     """Whether the critic sees the hidden cards."""
     reward: str = "zero_sum"
@@ -72,6 +74,35 @@ class PPO(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     warm_start: str = ""
     """Weights to begin with."""
     opponents: Opponents = Opponents()
+
+
+class Clone(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Settings of ``training.clone``; what is not said here means what it means for PPO."""
+
+    rules: str = "standard"
+    players: int = 2
+    seed: int = 0
+    teacher: str = "careful"
+    """The compiled bot that is imitated."""
+    noise: float = 0.05
+    """How often a move is drawn at random instead; what is learned stays the teacher's."""
+    decisions: int = 2_000_000
+    games: int = 512
+    steps: int = 64
+    epochs: int = 1
+    minibatch: int = 1024
+    learning_rate: float = 1e-3
+    value_weight: float = 0.5
+    max_grad_norm: float = 0.5
+    hidden: tuple[int, ...] = (256, 256)
+    derived: bool = True
+    action_features: bool = True
+    privileged: bool = True
+    reward: str = "zero_sum"
+    threads: int = 1
+    evaluate_every: int = 20
+    evaluate_deals: int = 500
+    anchors: tuple[str, ...] = ("careful", "solver", "greedy")
 
 
 def load(kind: type[PPO], path: Path | None, changes: list[str]) -> PPO:
@@ -132,5 +163,7 @@ def check(config: PPO) -> None:
         raise ConfigError(f"config: opponents: expected shares of 0 or more that sum to 1, got {total:g}")
     if shares.sampling not in ("uniform", "prioritised"):
         raise ConfigError(f"config: opponents.sampling: expected 'uniform' or 'prioritised', got {shares.sampling!r}")
+    if config.action_features and not config.derived:
+        raise ConfigError("config: action_features: they need derived = true")
     if not config.hidden or min(config.hidden) < 1:
         raise ConfigError(f"config: hidden: expected widths of 1 or more, got {list(config.hidden)}")

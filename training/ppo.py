@@ -15,22 +15,24 @@ from __future__ import annotations
 import itertools
 import time
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from agents.inputs import Inputs
+from agents.action_features import NUM_FEATURES, ActionFeatures
+from agents.inputs import BY_USE, Inputs
 from agents.registry import make
+from agents.weights import load
 from scala40_env.core.cards import NUM_KINDS
 from scala40_env.core.game import num_actions
 from scala40_env.core.rules import Rules
 from scala40_env.envs.batch import Batch
 from scala40_env.envs.observation import layout
 from scala40_env.envs.observe import hidden_size
-from training.config import PPO
+from training.config import PPO, ConfigError
 from training.evaluate import Result, against_bot
 from training.league import League
 
@@ -52,25 +54,41 @@ def mlp(sizes: list[int], last_gain: float) -> nn.ModuleList:
 
 
 class ActorCritic(nn.Module):
-    """Two networks: the actor over what its seat sees, the critic over that and, by option, the hidden cards."""
+    """Two networks: the actor over what its seat sees, the critic over that and, by option, the hidden cards.
 
-    def __init__(self, seen: int, hidden_cards: int, actions: int, widths: tuple[int, ...]) -> None:
+    The last layer of the actor has a row of weights for each action.  By option one more says what each feature of an
+    action is worth in what the seat sees (``agents.action_features``), the same for all actions.
+    """
+
+    def __init__(
+        self, seen: int, hidden_cards: int, actions: int, widths: tuple[int, ...], action_features: bool
+    ) -> None:
         super().__init__()
         self.actor = mlp([seen, *widths, actions], 0.01)
+        self.depth = len(widths)
+        if action_features:
+            self.actor.extend(mlp([widths[-1], NUM_FEATURES], 0.01))
         self.critic = mlp([seen + hidden_cards, *widths, 1], 1.0)
 
-    def features(self, observations: torch.Tensor) -> torch.Tensor:
-        """The last hidden layer of the actor: ``(n, widths[-1])`` from ``(n, seen)``."""
-        for layer in self.actor[:-1]:
-            observations = torch.relu(layer(observations))
-        return observations
+    def logits(
+        self, observations: torch.Tensor, actions: torch.Tensor, owners: torch.Tensor, described: torch.Tensor | None
+    ) -> torch.Tensor:
+        """The logits of legal actions alone, one after the other.
 
-    def logits(self, observations: torch.Tensor, actions: torch.Tensor, owners: torch.Tensor) -> torch.Tensor:
-        """The logits of legal actions alone, one after the other; ``owners`` says to whose observation each belongs."""
-        head = self.actor[-1]
-        features = self.features(observations)
+        Args:
+            observations: ``(n, seen)``.
+            actions: ``(k,)``.
+            owners: to whose observation each belongs, ``(k,)``.
+            described: the features of each, ``(k, NUM_FEATURES)``, or ``None``.
+        """
+        for layer in self.actor[: self.depth]:
+            observations = torch.relu(layer(observations))
+        head = self.actor[self.depth]
         weights = nn.functional.embedding(actions, head.weight)
-        return (weights * features[owners]).sum(dim=1) + head.bias[actions]
+        logits = (weights * observations[owners]).sum(dim=1) + head.bias[actions]
+        if described is not None:
+            logits = logits + (self.actor[self.depth + 1](observations)[owners] * described).sum(dim=1)
+        return logits
 
     def values(self, observations: torch.Tensor) -> torch.Tensor:
         """What a seat expects to be paid from here on: ``(n,)``."""
@@ -79,17 +97,21 @@ class ActorCritic(nn.Module):
         return self.critic[-1](observations)[:, 0]
 
 
-def choices(model: ActorCritic, seen: torch.Tensor, legal: NDArray[np.int16], counts: NDArray[np.int64]) -> Any:
-    """The logits of a batch of decisions, flat, with what is needed to make sense of them.
+@dataclass
+class Choices:
+    """The legal actions of many decisions, flat: the actions of the first decision, then those of the second ...
 
-    Returns:
-        Logits, ``(k,)``; the decision of each, ``(k,)``; where each decision begins, ``(n,)``.
+    Attributes:
+        actions: ``(k,)``.
+        owners: the decision of each, ``(k,)``.
+        starts: where each decision begins, ``(n,)``.
+        described: the features of each, ``(k, NUM_FEATURES)``, or ``None``.
     """
-    among = np.arange(counts.max()) < counts[:, None]
-    actions = torch.from_numpy(legal[:, : counts.max()][among].astype(np.int64))
-    owners = torch.from_numpy(np.repeat(np.arange(len(counts)), counts))
-    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-    return model.logits(seen, actions, owners), owners, starts
+
+    actions: torch.Tensor
+    owners: torch.Tensor
+    starts: NDArray[np.int64]
+    described: torch.Tensor | None
 
 
 # --- the games -------------------------------------------------------------------------------------------------------
@@ -134,6 +156,7 @@ class Collector:
             bots=league.bots,
         )
         self.inputs = Inputs(self.rules, config.players, derived=config.derived)
+        self.features = ActionFeatures(self.rules, config.players) if config.action_features else None
         self.deadwood = layout(self.rules, config.players, derived=True)["deadwood"].offset
         n, steps = config.games, config.steps
         shape = (steps, n)
@@ -155,6 +178,27 @@ class Collector:
     def seen(self, observations: NDArray[np.uint8]) -> torch.Tensor:
         """Observations as the actor takes them."""
         return torch.from_numpy(self.inputs(observations))
+
+    def choices(self, observations: NDArray[np.uint8], legal: NDArray[np.int16], counts: NDArray[np.int64]) -> Choices:
+        """The legal actions of some decisions."""
+        among = np.arange(counts.max()) < counts[:, None]
+        return Choices(
+            actions=torch.from_numpy(legal[:, : counts.max()][among].astype(np.int64)),
+            owners=torch.from_numpy(np.repeat(np.arange(len(counts)), counts)),
+            starts=np.concatenate([[0], np.cumsum(counts)[:-1]]),
+            described=None if self.features is None else torch.from_numpy(self.features(observations, legal, counts)),
+        )
+
+    def logits(
+        self,
+        model: ActorCritic,
+        observations: NDArray[np.uint8],
+        legal: NDArray[np.int16],
+        counts: NDArray[np.int64],
+    ) -> tuple[torch.Tensor, torch.Tensor, Choices]:
+        """The logits of some decisions, flat; what the actor saw; and which actions they are of."""
+        seen, made = self.seen(observations), self.choices(observations, legal, counts)
+        return model.logits(seen, made.actions, made.owners, made.described), seen, made
 
     def judged(self, observations: torch.Tensor, hidden: NDArray[np.uint8]) -> torch.Tensor:
         """What the critic takes."""
@@ -184,15 +228,14 @@ class Collector:
 
     def _decide(self, t: int, games: NDArray[np.int64], model: ActorCritic) -> None:
         kept = self.rollout
-        seen, counts = self.seen(kept.observations[t, games]), kept.counts[t, games]
-        logits, owners, starts = choices(model, seen, kept.legal[t, games], counts)
-        flat = logits.numpy()
+        flat, seen, made = self.logits(model, kept.observations[t, games], kept.legal[t, games], kept.counts[t, games])
+        flat, owners, starts = flat.numpy(), made.owners.numpy(), made.starts
         tops = np.maximum.reduceat(flat, starts)
-        sums = np.add.reduceat(np.exp(flat - tops[owners.numpy()]), starts)
+        sums = np.add.reduceat(np.exp(flat - tops[owners]), starts)
         noisy = flat + self.rng.gumbel(size=len(flat)).astype(np.float32)
         best = np.maximum.reduceat(noisy, starts)
-        won = np.flatnonzero(noisy == best[owners.numpy()])
-        first = np.unique(owners.numpy()[won], return_index=True)[1]  # of two that draw level, the first
+        won = np.flatnonzero(noisy == best[owners])
+        first = np.unique(owners[won], return_index=True)[1]  # of two that draw level, the first
         chosen = won[first]
         kept.picks[t, games] = chosen - starts
         kept.log_probs[t, games] = flat[chosen] - tops - np.log(sums)
@@ -260,10 +303,10 @@ def update(
         for begin in range(0, len(order) - config.minibatch // 2, config.minibatch):
             part_of = order[begin : begin + config.minibatch]
             rows = indices[part_of]
-            seen = collector.seen(flat["observations"][rows])
-            logits, owners, starts = choices(model, seen, flat["legal"][rows], flat["counts"][rows])
-            picked = torch.from_numpy(starts + flat["picks"][rows])
-            log_all = log_softmax(logits, owners, len(rows))
+            decisions = flat["observations"][rows], flat["legal"][rows], flat["counts"][rows]
+            logits, seen, made = collector.logits(model, *decisions)
+            picked = torch.from_numpy(made.starts + flat["picks"][rows])
+            log_all = log_softmax(logits, made.owners, len(rows))
             log_probs = log_all[picked]
             old = torch.from_numpy(flat["log_probs"][rows])
             gain = torch.from_numpy(scaled[part_of])
@@ -296,6 +339,32 @@ def log_softmax(logits: torch.Tensor, owners: torch.Tensor, decisions: int) -> t
     return shifted - sums.log()[owners]
 
 
+def load_weights(model: ActorCritic, config: PPO) -> None:
+    """Begin with the weights of a file: its actor, and its critic where it has one that fits.
+
+    Raises:
+        AgentError: a file that cannot be read.
+        ConfigError: weights of other rules, players or a network of another shape.
+    """
+    arrays, card = load(Path(config.warm_start))
+    wanted = {
+        "rules": Rules.load(config.rules).to_mapping(),
+        "players": config.players,
+        "derived": config.derived,
+        "hidden": tuple(config.hidden),
+        "inputs": BY_USE,
+        "action_features": NUM_FEATURES if config.action_features else 0,
+    }
+    for name, value in wanted.items():
+        if getattr(card, name) != value:
+            raise ConfigError(f"config: warm_start: {config.warm_start} is for other {name} than this run")
+    tensors = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
+    own = model.state_dict()
+    fitting = {name: tensor for name, tensor in tensors.items() if name in own and own[name].shape == tensor.shape}
+    has_critic = all(name in fitting for name in own)
+    model.load_state_dict({**own, **{k: v for k, v in fitting.items() if has_critic or k.startswith("actor.")}})
+
+
 # --- the run ---------------------------------------------------------------------------------------------------------
 
 
@@ -310,8 +379,11 @@ class Trainer:
         rules = Rules.load(config.rules)
         seen = layout(rules, config.players, derived=config.derived).size
         hidden_cards = hidden_size(config.players) if config.privileged else 0
-        self.model = ActorCritic(seen, hidden_cards, num_actions(rules), tuple(config.hidden))
-        self.league = League(config, self.rng, lambda: ActorCritic(seen, 0, num_actions(rules), tuple(config.hidden)))
+        shape = num_actions(rules), tuple(config.hidden), config.action_features
+        self.model = ActorCritic(seen, hidden_cards, *shape)
+        if config.warm_start:
+            load_weights(self.model, config)
+        self.league = League(config, self.rng, lambda: ActorCritic(seen, 0, *shape))
         self.collector = Collector(config, self.model, self.league, self.rng)
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=config.learning_rate, eps=1e-5)
         self.updates = 0
@@ -352,11 +424,11 @@ class Trainer:
         going = np.flatnonzero(batch.counts > 0)
         picks = np.zeros(batch.num_games, dtype=np.int64)
         if len(going):
-            seen, counts = self.collector.seen(batch.observations[going]), batch.counts[going]
-            logits, owners, starts = choices(self.model, seen, batch.legal[going], counts)
-            flat = logits.numpy()
-            best = np.maximum.reduceat(flat, starts)
-            won = np.flatnonzero(flat == best[owners.numpy()])
-            first = np.unique(owners.numpy()[won], return_index=True)[1]
-            picks[going] = batch.legal[going, won[first] - starts]
+            decisions = batch.observations[going], batch.legal[going], batch.counts[going]
+            logits, _, made = self.collector.logits(self.model, *decisions)
+            flat, owners = logits.numpy(), made.owners.numpy()
+            best = np.maximum.reduceat(flat, made.starts)
+            won = np.flatnonzero(flat == best[owners])
+            first = np.unique(owners[won], return_index=True)[1]
+            picks[going] = batch.legal[going, won[first] - made.starts]
         return picks

@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from torch.utils.tensorboard import SummaryWriter
 
+from agents.action_features import NUM_FEATURES
 from agents.inputs import BY_USE
 from agents.weights import Card, layout_digest, save
 from scala40_env.core.rules import Rules
@@ -153,6 +154,7 @@ class Run:
             command=self.command,
             strength=strength or {},
             inputs=BY_USE,
+            action_features=NUM_FEATURES if config.action_features else 0,
         )
         save(self.folder / name, {f"actor.{key}": value.numpy() for key, value in actor.items()}, card)
 
