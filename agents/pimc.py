@@ -6,6 +6,9 @@ The worlds are the same for every action, so that luck of the cards cancels, and
 half of the actions drops out (sequential halving: Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed
 bandits", 2013).
 
+What the play-outs say is uncertain, and taking the best of many uncertain numbers means taking the luckiest.  So the
+choice of a good bot stands unless another action did better, world by world, by more than chance would explain.
+
 What it cannot do is known: it plays in each world as if the cards were open from the next decision on, and so sets no
 store by hiding or learning (Frank and Basin, "Search in games with incomplete information", 1998).
 """
@@ -125,11 +128,11 @@ class Pimc:
 
     def __init__(
         self,
-        worlds: int = 96,
+        worlds: int = 64,
         milliseconds: float = 0.0,
         bot: str = "greedy",
-        prior: str = "",
-        sure: float = 2.0,
+        prior: str = "careful",
+        sure: float = 1.5,
         belief: str = "",
         doubt: float = 0.2,
         seed: int = 0,
@@ -141,7 +144,7 @@ class Pimc:
         if not 0 <= sure < 1e6:
             raise AgentError(f"sure: expected a number from 0 to 1000000, got {sure}")
         check_seed_and_doubt(seed, doubt)
-        told = [("", bot, "greedy"), ("prior ", prior, ""), ("belief ", belief, "")]
+        told = [("", bot, "greedy"), ("prior ", prior or "none", "careful"), ("belief ", belief, "")]
         parts = [f"{what}{name}" for what, name, usual in told if name != usual]
         self.name = f"pimc({', '.join(parts)})" if parts else "pimc"
         self.worlds, self.milliseconds, self.sure = worlds, milliseconds, sure

@@ -8,19 +8,27 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.base import AgentError
+from agents.base import GREEDY, AgentError
+from agents.belief import NO_BELIEF, before_last_discard, draw_world
 from agents.ismcts import Ismcts
-from agents.pimc import Pimc
+from agents.pimc import Pimc, SearchScratch
 from agents.registry import make
+from scala40_env.core.actions import DISCARD
 from scala40_env.core.deal import decision_rng
 from scala40_env.core.game import Game
 from scala40_env.core.position import position_from_json
 from scala40_env.core.rules import Rules
+from scala40_env.core.state import DRAW, PLAY
 from tests.agents.redealing import redeal
 from training.arena import play
 from training.deals import plan
 
-SEARCHES = [lambda: Pimc(worlds=8), lambda: Ismcts(iterations=40)]
+SEARCHES = [
+    lambda: Pimc(worlds=8, prior=""),
+    lambda: Pimc(worlds=8, belief="careful"),
+    lambda: Ismcts(iterations=40),
+    lambda: Ismcts(iterations=40, belief="greedy", doubt=0.1),
+]
 
 
 @pytest.mark.parametrize("search", SEARCHES)
@@ -58,7 +66,7 @@ def test_the_same_worlds_judge_every_action():
     while len(game.legal_actions()) < 10:
         game.play(int(game.legal_actions()[0]))
     rows, legal = game.redacted(game.seat), game.legal_actions()
-    values = Pimc(worlds=64).values(rows, legal, game.rules, 1)
+    values = Pimc(worlds=64, prior="").values(rows, legal, game.rules, 1)
     assert np.isfinite(values).sum() <= (len(legal) + 1) // 2
     assert np.isfinite(values).any()
     assert np.array_equal(values, Pimc(worlds=64).values(rows, legal, game.rules, 1))
@@ -84,9 +92,82 @@ def test_it_beats_the_bot_that_it_plays_out_with():
     assert result.agents[0].points.mean < result.agents[1].points.mean
 
 
+def test_the_prior_stands_unless_another_action_is_surely_better():
+    game, careful, stood = Game("standard", 2, seed=5), make("careful"), 0
+    stubborn, bold = Pimc(worlds=8, sure=1e5), Pimc(worlds=8, prior="")
+    for step in range(40):
+        if game.is_over:
+            break
+        rows, legal = game.redacted(game.seat), game.legal_actions()
+        usual = careful.act(rows.copy(), legal, game.rules)
+        assert stubborn.act(rows.copy(), legal, game.rules, step) == usual
+        stood += bold.act(rows.copy(), legal, game.rules, step) != usual
+        game.play(usual)
+    assert stood > 3, "eight worlds are few: without a prior luck decides"
+
+
+def _discards(game: Game, bot: str) -> bool:
+    """Whether the last seat to move would have discarded what it did, with the hand that a world gives it."""
+    before = game.rows.copy()
+    kind = before_last_discard(before[0], game.seat)
+    table = Game.from_rows(game.rules, before)
+    assert table.seat == 1 - game.seat
+    choice = make(bot).act(table.redacted(table.seat), table.legal_actions(), game.rules)
+    return bool(choice == DISCARD + kind)
+
+
+def test_a_belief_prefers_worlds_in_which_the_last_move_makes_sense():
+    game = Game("standard", 2, seed=6)
+    for _ in range(13):
+        game.play(make("greedy").act(game.redacted(game.seat), game.legal_actions(), game.rules))
+    scratch, rows = SearchScratch(), game.redacted(game.seat)
+    share = {}
+    for believed, doubt in ((NO_BELIEF, 0.0), (GREEDY, 0.0), (GREEDY, 0.3)):
+        sensible = 0
+        for number in range(60):
+            known = rows[0], game.seat, game.rules.vector(), np.uint64(3), number
+            assert draw_world(*known, believed, doubt, np.uint64(0), scratch.parts)
+            world = Game.from_rows(game.rules, scratch.parts[3])
+            assert world.redacted(game.seat).tobytes() == Game.from_rows(game.rules, rows).redacted(game.seat).tobytes()
+            sensible += _discards(world, "greedy")
+        share[believed, doubt] = sensible / 60
+    assert share[NO_BELIEF, 0.0] < share[GREEDY, 0.3] < share[GREEDY, 0.0]
+    assert share[GREEDY, 0.0] > 0.9, "but for those that were the last of many tries"
+
+
+def test_the_position_before_a_discard_is_the_one_that_was():
+    game, checked = Game("standard", 3, seed=9), 0
+    while not game.is_over:
+        before, phase = game.copy(), game.phase
+        game.play(make("greedy").act(game.redacted(game.seat), game.legal_actions(), game.rules))
+        if phase != PLAY or game.phase != DRAW or game.is_over:
+            continue
+        rows = game.rows.copy()
+        kind = before_last_discard(rows[0], game.seat)
+        for name in (
+            "seat",
+            "hand_one",
+            "hand_two",
+            "hand_jokers",
+            "hand_size",
+            "pile",
+            "turns",
+            "round_turns",
+            "phase",
+        ):
+            assert np.array_equal(rows[0][name], before.rows[0][name]), name
+        assert before.is_legal(DISCARD + kind)
+        checked += 1
+    assert checked > 15
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        ("pimc:sure=-1", "sure: expected a number from 0 to 1000000, got -1.0"),
+        ("pimc:prior=pimc", "prior: 'pimc' is not a compiled bot"),
+        ("pimc:doubt=2", "doubt: expected a number from 0 to 1, got 2.0"),
+        ("ismcts:belief=ismcts", "belief: 'ismcts' is not a compiled bot"),
         ("pimc:worlds=0", "worlds: expected an integer from 1 to 100000, got 0"),
         ("pimc:milliseconds=-1", "milliseconds: expected a number from 0 to 1000000, got -1.0"),
         ("pimc:bot=pimc", "bot: 'pimc' is not a compiled bot"),
