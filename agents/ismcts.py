@@ -7,6 +7,10 @@ visits against availability, so that actions which are rarely possible are not s
 seen by it, and so its draws lead to a child for each card; what others draw is not, and does not.  New nodes are valued
 by a compiled bot that plays all seats on.
 
+At the root the choice of a good bot is favoured: its bound is wider, and so it is visited most unless another action
+proves better by more than its luck (the idea of progressive bias: Chaslot et al., "Progressive strategies for
+Monte-Carlo tree search", 2008).
+
 The tree is a handful of arrays: a child list is a chain of siblings.
 """
 
@@ -20,7 +24,7 @@ from numpy.typing import NDArray
 
 from agents.base import AgentError
 from agents.belief import NO_BELIEF, draw_world
-from agents.pimc import TURN_LIMIT, SearchScratch, check_seed_and_doubt, compiled_bot, gained, rng_of_decision
+from agents.pimc import TURN_LIMIT, SearchScratch, check_seed_and_doubt, compiled_bot, gained, name_of, rng_of_decision
 from agents.playout import play_out
 from scala40_env.core.actions import DRAW, NUM_ACTIONS
 from scala40_env.core.cards import MAX_SEATS
@@ -71,6 +75,8 @@ def _pick(
     legal: NDArray[np.int16],
     count: int,
     exploration: float,
+    usual: int,
+    favour: float,
     state: np.uint64,
 ) -> tuple[np.uint64, int, int]:
     """Choose an action: one that was never tried, drawn at random, or the best by its upper bound.
@@ -91,7 +97,8 @@ def _pick(
         if untried == 0:
             visits = np.float64(nodes[node, VISITS])
             spread = np.sqrt(np.log(np.float64(nodes[node, AVAILABLE])) / visits)
-            bound = values[node, seat] / visits + exploration * _POINTS * spread
+            weight = exploration * favour if legal[i] == usual else exploration
+            bound = values[node, seat] / visits + weight * _POINTS * spread
             if bound > best:
                 best, chosen, child = bound, np.int64(legal[i]), node
     return state, chosen, _NONE if untried > 0 else child
@@ -105,6 +112,8 @@ def search(
     first: int,
     iterations: int,
     exploration: float,
+    usual: int,
+    favour: float,
     bots: NDArray[np.int64],
     salts: NDArray[np.uint64],
     believed: int,
@@ -123,6 +132,7 @@ def search(
         rng: where the worlds are drawn from.
         first, iterations: the numbers of the iterations.
         exploration: weight of the exploration.
+        usual, favour: an action of the seat to act, and what its weight is multiplied by; no action: none.
         bots, salts: who plays each seat on.
         believed, doubt: as for ``belief.draw_world``.
         scratch: as for ``pimc.try_actions``.
@@ -144,7 +154,8 @@ def search(
         count = legal_or_stuck(s, work, R, seen, legal)
         while not is_episode_over(s) and depth < _DEEPEST and not grown:
             seat = np.int64(s.seat)
-            state, action, child = _pick(nodes, values, node, seat, legal, count, exploration, state)
+            prior = usual if depth == 0 else _NONE
+            state, action, child = _pick(nodes, values, node, seat, legal, count, exploration, prior, favour, state)
             if child == _NONE:
                 child = used
                 used = _add(nodes, values, node, action, used)
@@ -183,6 +194,8 @@ class Ismcts:
         milliseconds: time for a decision instead; 0: no limit, and then equal seeds give equal choices.
         exploration: how much untried luck is worth against what is known.
         bot: the compiled bot that plays all seats on from a new node.
+        prior: the compiled bot whose choice is explored as if it promised more; none if empty.
+        favour: how much more, 1 or more.
         belief, doubt: as for ``pimc``.
         seed: changes the worlds.
     """
@@ -193,6 +206,8 @@ class Ismcts:
         milliseconds: float = 0.0,
         exploration: float = 0.7,
         bot: str = "greedy",
+        prior: str = "careful",
+        favour: float = 1.5,
         belief: str = "",
         doubt: float = 0.2,
         seed: int = 0,
@@ -203,11 +218,14 @@ class Ismcts:
             raise AgentError(f"milliseconds: expected a number from 0 to 1000000, got {milliseconds}")
         if not 0 <= exploration < 1e6:
             raise AgentError(f"exploration: expected a number of 0 or more, got {exploration}")
+        if not 1 <= favour < 1e6:
+            raise AgentError(f"favour: expected a number from 1 to 1000000, got {favour}")
         check_seed_and_doubt(seed, doubt)
-        parts = [bot] * (bot != "greedy") + [f"belief {belief}"] * bool(belief)
-        self.name = f"ismcts({', '.join(parts)})" if parts else "ismcts"
+        self.name = name_of("ismcts", bot, prior, belief)
         self.iterations, self.milliseconds, self.exploration = iterations, milliseconds, exploration
         self._bot = compiled_bot("bot", bot)
+        self._prior = compiled_bot("prior", prior) if prior else None
+        self._favour = float(favour)
         self._belief = (compiled_bot("belief", belief).bot if belief else NO_BELIEF), float(doubt)
         self._seed = np.uint64(seed)
         self._scratch = SearchScratch()
@@ -230,8 +248,11 @@ class Ismcts:
         seed = np.uint64((rng_of_decision(rows, rng) ^ int(self._seed)) & (2**64 - 1))
         seats = int(rows[0].num_seats)
         bots, salts = np.full(seats, self._bot.bot, np.int64), np.full(seats, self._bot.salt, np.uint64)
+        usual = _NONE if self._prior is None else int(self._prior.act(rows.copy(), legal, rules, rng))
         fixed = (
             self.exploration,
+            usual,
+            self._favour,
             bots,
             salts,
             *self._belief,

@@ -144,9 +144,7 @@ class Pimc:
         if not 0 <= sure < 1e6:
             raise AgentError(f"sure: expected a number from 0 to 1000000, got {sure}")
         check_seed_and_doubt(seed, doubt)
-        told = [("", bot, "greedy"), ("prior ", prior or "none", "careful"), ("belief ", belief, "")]
-        parts = [f"{what}{name}" for what, name, usual in told if name != usual]
-        self.name = f"pimc({', '.join(parts)})" if parts else "pimc"
+        self.name = name_of("pimc", bot, prior, belief)
         self.worlds, self.milliseconds, self.sure = worlds, milliseconds, sure
         self._bot = compiled_bot("bot", bot)
         self._prior = compiled_bot("prior", prior) if prior else None
@@ -270,6 +268,13 @@ def compiled_bot(option: str, name: str) -> Any:
     if not (hasattr(bot, "bot") and hasattr(bot, "salt")):
         raise AgentError(f"{option}: {name!r} is not a compiled bot")
     return bot
+
+
+def name_of(search: str, bot: str, prior: str, belief: str) -> str:
+    """What reports call a search: its name, and the bots in which it differs from the usual one."""
+    told = [("", bot, "greedy"), ("prior ", prior or "none", "careful"), ("belief ", belief, "")]
+    parts = [f"{what}{name}" for what, name, usual in told if name != usual]
+    return f"{search}({', '.join(parts)})" if parts else search
 
 
 def check_seed_and_doubt(seed: int, doubt: float) -> None:

@@ -26,7 +26,7 @@ from training.deals import plan
 SEARCHES = [
     lambda: Pimc(worlds=8, prior=""),
     lambda: Pimc(worlds=8, belief="careful"),
-    lambda: Ismcts(iterations=40),
+    lambda: Ismcts(iterations=40, prior=""),
     lambda: Ismcts(iterations=40, belief="greedy", doubt=0.1),
 ]
 
