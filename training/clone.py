@@ -10,14 +10,19 @@ that ``scala40 train ppo --set warm_start=FILE`` begins with.
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
+from agents.action_features import NUM_FEATURES
+from agents.inputs import BY_USE
 from agents.registry import make
 from agents.teaching import Teacher
+from agents.weights import Card, layout_digest, save
+from scala40_env.core.rules import Rules
 from training.config import PPO, Clone
 from training.evaluate import Result
 from training.ppo import Rollout, Trainer, log_softmax
@@ -131,3 +136,20 @@ def _alone(opponents: Any) -> Any:
     """Opponents of nobody: every seat is played from outside."""
     fields = {name: getattr(opponents, name) for name in opponents.__struct_fields__}
     return type(opponents)(**{**fields, "current": 1.0, "snapshots": 0.0, "bots": 0.0})
+
+
+def write(cloner: Cloner, path: Path, command: str) -> None:
+    """Write the actor and the critic to a file of weights."""
+    config, rules = cloner.config, Rules.load(cloner.config.rules)
+    card = Card(
+        rules=rules.to_mapping(),
+        players=config.players,
+        derived=config.derived,
+        layout=layout_digest(rules, config.players, derived=config.derived),
+        hidden=tuple(config.hidden),
+        algorithm="clone",
+        command=command,
+        inputs=BY_USE,
+        action_features=NUM_FEATURES if config.action_features else 0,
+    )
+    save(path, {name: value.numpy() for name, value in cloner.model.state_dict().items()}, card)
