@@ -7,13 +7,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 INSTALLED := $(VENV)/.installed
+INSTALLED_TRAIN := $(VENV)/.installed-train
 INSTALLED_DEV := $(VENV)/.installed-dev
 
 .PHONY: help demo test check-long coverage bench golden format clean
 .DELETE_ON_ERROR:
 
 help:
-	@echo "make demo        greedy against uniform play over the five rulebooks"
+	@echo "make demo        greedy against uniform play over the five rulebooks, and a learner trained for a minute"
 	@echo "make test        every check: style, types, layers, tests"
 	@echo "make check-long  the exactness checks on many more positions, the faces on the oldest and newest libraries"
 	@echo "make coverage    the core's tests, interpreted, with coverage"
@@ -22,7 +23,7 @@ help:
 	@echo "make format      format the code and repair what ruff can"
 	@echo "make clean       remove what the other targets made"
 
-demo: $(INSTALLED)
+demo: $(INSTALLED_TRAIN)
 	$(BIN)/scala40 demo
 
 test: $(INSTALLED_DEV)
@@ -64,6 +65,10 @@ $(INSTALLED): pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install --constraint constraints.txt --editable .
 	@touch $@
 
+$(INSTALLED_TRAIN): pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install --constraint constraints.txt --editable '.[train]'
+	@touch $(INSTALLED) $@
+
 $(INSTALLED_DEV): pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install --constraint constraints.txt --editable '.[dev,train,recipes]'
-	@touch $(INSTALLED) $@
+	@touch $(INSTALLED) $(INSTALLED_TRAIN) $@

@@ -1,9 +1,11 @@
-"""``scala40 demo``: greedy against uniform play over the five rulebooks; about a minute, compilation included."""
+"""``scala40 demo``: greedy against uniform play over the five rulebooks, then a learner trained for a minute."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
+from pathlib import Path
 
 from rich import box
 from rich.table import Table
@@ -18,6 +20,8 @@ from training.results import ArenaResult
 
 RULEBOOKS = ("standard", "italian", "cerchio", "hops", "international")
 BETTER, WORSE = "greedy", "uniform"
+SETTINGS = Path(__file__).parents[1] / "configs" / "train" / "demo.toml"
+DECISIONS = 200_000
 
 
 def main(argv: Sequence[str]) -> int:
@@ -25,13 +29,21 @@ def main(argv: Sequence[str]) -> int:
     parser = Parser(
         prog="scala40 demo",
         description="Greedy against uniform play in each of the five rulebooks, on the same deals with the seats "
-        "exchanged.  Exit status 0 if and only if greedy wins in all of them, its interval clear of zero.",
+        "exchanged; then a learner is trained for about a minute, from random weights.  Exit status 0 if and only if "
+        "greedy wins in all rulebooks, and the learner against uniform play, every interval clear of zero.",
     )
     parser.add_argument("--deals", type=int, default=500, metavar="N", help="deals in each rulebook (500)")
     parser.add_argument("--seed", type=seed_argument, default=0, help="of the deals and of the agents (0)")
+    parser.add_argument(
+        "--decisions", type=int, default=DECISIONS, metavar="N", help=f"of the learner; 0: none ({DECISIONS:,})"
+    )
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="of the learner's run (runs/demo-DATE-TIME)")
     args = parser.parse_args(argv)
     try:
-        return _run(args.deals, args.seed)
+        lost = _run(args.deals, args.seed)
+        if args.decisions != 0:
+            lost |= _train(args.decisions, args.seed, args.out or Path("runs") / time.strftime("demo-%Y%m%d-%H%M%S"))
+        return lost
     except ValueError as error:
         return complain("scala40 demo", error)
 
@@ -53,6 +65,35 @@ def _run(deals: int, seed: int) -> int:
         f"--deals {deals} --seed {seed}"
     )
     return 0 if len(won) == len(results) else 1
+
+
+def _train(decisions: int, seed: int, folder: Path) -> int:
+    """Train a learner and show what became of it; returns 0 where it beats uniform play beyond doubt, or cannot be."""
+    try:
+        import torch  # noqa: F401  only asked whether it is there
+    except ImportError:
+        print("The learner is left out: it needs PyTorch, pip install -c constraints.txt -e '.[train]'")
+        return 0
+    from training.config import PPO, load
+    from training.runs import Run
+
+    config = load(PPO, SETTINGS, [f"decisions={decisions}", f"seed={seed}"])
+    print(f"training: {decisions:,} decisions of self-play, from random weights ...", file=sys.stderr, flush=True)
+    run = Run.begin(folder, config, f"scala40 demo --decisions {decisions} --seed {seed}")
+    if not run.train():
+        print(f"stopped; `scala40 train resume {folder}` goes on")
+        return 1
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in ("the learner against", "points gained a round", "rounds won"):
+        table.add_column(column, justify="right")
+    for name, result in run.tests.items():
+        gained = f"{result.gained.mean:+.1f} ± {result.gained.half_width:.1f}"
+        table.add_row(name, gained, f"{100 * result.won:.1f} %")
+    console().print(table)
+    print(f"Measured on deals that no training sees.  Its curve: {folder / 'curves.png'}")
+    print(f"A game against it: scala40 play policy:path={folder / 'best.safetensors'}")
+    gained = run.tests[WORSE].gained
+    return 0 if gained.excludes_zero and gained.mean > 0 else 1
 
 
 def _is_won(result: ArenaResult) -> bool:

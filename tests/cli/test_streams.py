@@ -30,7 +30,7 @@ def shell(script: str, **environment: str) -> tuple[int, str]:
     ("script", "line"),
     [
         ("rules >&-", "scala40: standard output: it is closed"),
-        ("demo --deals 2 >&-", "scala40: standard output: it is closed"),
+        ("demo --deals 2 --decisions 0 >&-", "scala40: standard output: it is closed"),
         ("arena greedy uniform >&-", "scala40: standard output: it is closed"),
         ("bench >&-", "scala40: standard output: it is closed"),
         ("rules hops > /dev/full", "No space left on device"),

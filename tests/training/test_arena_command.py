@@ -2,6 +2,7 @@
 
 import json
 import platform
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -112,7 +113,7 @@ def test_bad_input_is_one_line_and_status_two(argv: list[str], says: str, capsys
 
 
 def test_the_demo_says_who_won_where(capsys: pytest.CaptureFixture[str]):
-    assert demo.main(["--deals", "30"]) == 0
+    assert demo.main(["--deals", "30", "--decisions", "0"]) == 0
     captured = capsys.readouterr()
     for number, book in enumerate(demo.RULEBOOKS, 1):
         assert book in captured.out
@@ -121,10 +122,22 @@ def test_the_demo_says_who_won_where(capsys: pytest.CaptureFixture[str]):
     assert "scala40 arena greedy uniform" in captured.out
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of tensorboard's own imports
+def test_the_demo_trains_a_learner(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    pytest.importorskip("torch")
+    status = demo.main(["--deals", "30", "--decisions", "30000", "--out", str(tmp_path / "run")])
+    told = capsys.readouterr().out
+    assert status == 0, told
+    assert "the learner against" in told
+    assert (tmp_path / "run" / "curves.png").exists()
+    assert demo.main(["--deals", "2", "--decisions", "-1"]) == 2
+    assert capsys.readouterr().err.endswith("decisions: expected at least 1, got -1\n")
+
+
 def test_the_demo_does_not_claim_what_it_does_not_show(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(demo, "BETTER", "uniform:seed=1")
-    assert demo.main(["--deals", "20"]) == 1
+    assert demo.main(["--deals", "20", "--decisions", "0"]) == 1
     assert "not shown in standard" in capsys.readouterr().out
-    assert demo.main(["--deals", "0"]) == 2
+    assert demo.main(["--deals", "0", "--decisions", "0"]) == 2
