@@ -27,6 +27,13 @@ class AgentError(ValueError):
 class Agent(Protocol):
     """A player.
 
+    An agent may also have an attribute or a property ``thought``, which is no part of the protocol: what it thought at
+    its last decision, a text or a dictionary of plain values (texts as keys; texts, numbers, booleans, ``None``, lists
+    and dictionaries as values), or ``None``.  Where a record of the game is kept it is read right after ``act``, with
+    ``scala40_env.replay.thoughts.thought_of``, and goes into the record as what the seat alone thought.  It should be a
+    property that puts into words what the decision left behind, so that it costs nothing where nobody reads it; no
+    decision may depend on it.  A thought that raises or is not plain is none.
+
     Attributes:
         name: what reports call it.
     """

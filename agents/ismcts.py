@@ -26,6 +26,7 @@ from agents.base import AgentError
 from agents.belief import NO_BELIEF, draw_world
 from agents.pimc import TURN_LIMIT, SearchScratch, check_seed_and_doubt, compiled_bot, gained, name_of, rng_of_decision
 from agents.playout import play_out
+from agents.thinking import Decision
 from scala40_env.core.actions import DRAW, NUM_ACTIONS
 from scala40_env.core.cards import MAX_SEATS
 from scala40_env.core.deal import below, stream
@@ -233,12 +234,24 @@ class Ismcts:
         self._nodes = np.zeros((size, NODE_WORDS), dtype=np.int32)
         self._values = np.zeros((size, MAX_SEATS), dtype=np.float64)
         self._path = np.zeros(_DEEPEST, dtype=np.int64)
+        self._searched: Decision | None = None
 
     def act(self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: int | None = None) -> int:
         """The action that was visited most; see ``Agent.act``."""
+        self._searched = None
         if len(legal) == 1:
             return int(legal[0])
         return int(legal[int(np.argmax(self.visits(rows, legal, rules, rng)))])
+
+    @property
+    def thought(self) -> dict[str, Any] | None:
+        """Of the last decision: how often the few best actions were visited, and what they gained, in points."""
+        if self._searched is None:
+            return None
+        visits, values = self._root(self._searched)
+        order = np.argsort(-visits, kind="stable")[: np.count_nonzero(visits)]
+        gain = values / np.maximum(visits, 1)
+        return {"visits": self._searched.few(order, visits), "gain": self._searched.few(order, gain)}
 
     def visits(
         self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: int | None = None
@@ -269,9 +282,15 @@ class Ismcts:
             while time.perf_counter() < ends and used + 64 < len(self._nodes):
                 used = int(search(rows, vector, seed, first, 16, *fixed, used))
                 first += 16
-        visits = np.zeros(len(legal), dtype=np.int64)
-        node = int(self._nodes[ROOT, CHILD])
+        self._searched = Decision(rows, legal, rules)
+        return self._root(self._searched)[0]
+
+    def _root(self, decision: Decision) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """How often each legal action was visited, and what it gained the searcher in all, from the tree."""
+        visits, values = np.zeros(len(decision.legal), dtype=np.int64), np.zeros(len(decision.legal))
+        seat, node = int(decision.rows[0].seat), int(self._nodes[ROOT, CHILD])
         while node != _NONE:
-            visits[np.searchsorted(legal, self._nodes[node, KEY])] = self._nodes[node, VISITS]
+            place = np.searchsorted(decision.legal, self._nodes[node, KEY])
+            visits[place], values[place] = self._nodes[node, VISITS], self._values[node, seat]
             node = int(self._nodes[node, SIBLING])
-        return visits
+        return visits, values

@@ -25,6 +25,7 @@ from agents.base import AgentError, rng_of
 from agents.belief import NO_BELIEF, draw_world
 from agents.playout import NUM_GAME_COUNTS, NUM_SEAT_COUNTS, PlayoutScratch, play_out
 from agents.registry import make
+from agents.thinking import Decision
 from scala40_env.core.cards import MAX_SEATS
 from scala40_env.core.deal import stream
 from scala40_env.core.game import apply_action, is_episode_over
@@ -151,14 +152,30 @@ class Pimc:
         self._belief = (compiled_bot("belief", belief).bot if belief else NO_BELIEF), float(doubt)
         self._seed = np.uint64(seed)
         self._scratch = SearchScratch()
+        self._judged: tuple[Decision, _Tally, int] | None = None
 
     def act(self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: int | None = None) -> int:
         """The action that fared best, or that of the prior where none is surely better; see ``Agent.act``."""
+        self._judged = None
         if len(legal) == 1:
             return int(legal[0])
         usual = None if self._prior is None else int(self._prior.act(rows.copy(), legal, rules, rng))
         place = None if usual is None else int(np.searchsorted(legal, usual))
         return int(legal[int(np.argmax(self._judge(rows, legal, rules, rng, place)))])
+
+    @property
+    def thought(self) -> dict[str, Any] | None:
+        """Of the last decision: what the few best actions gained, in points; how many worlds; whether the prior stood.
+
+        Those that stayed in the running longest come first.
+        """
+        if self._judged is None:
+            return None
+        decision, tally, choice = self._judged
+        made = {"gain": decision.few(tally.order(), tally.means()), "worlds": tally.worlds}
+        if tally.usual is not None:
+            made |= {"prior": decision.text(tally.usual), "prior_stood": choice == tally.usual}
+        return made
 
     def values(
         self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: int | None = None
@@ -197,6 +214,7 @@ class Pimc:
             values[0 if usual is None else usual] = 0.0  # no world agrees with the row: any action is as good
         elif usual is not None:
             values[~tally.is_better(self.sure) & (np.arange(len(legal)) != usual)] = -np.inf
+        self._judged = Decision(rows, legal, rules), tally, int(np.argmax(values))
         return values
 
     def _stage(
@@ -231,7 +249,7 @@ class _Tally:
     """What the actions of a decision gained: sums, and sums of squares of what they gained on the usual one."""
 
     def __init__(self, actions: int, usual: int | None) -> None:
-        self.worlds, self._usual = 0, usual
+        self.worlds, self.usual = 0, usual
         self._played, self._sums = np.zeros(actions), np.zeros(actions)
         self._over, self._squares = np.zeros(actions), np.zeros(actions)
 
@@ -240,14 +258,19 @@ class _Tally:
         self.worlds += len(gains)
         self._played[alive] += len(gains)
         self._sums[alive] += gains.sum(axis=0)
-        if self._usual is not None:
-            over = gains - gains[:, [int(np.flatnonzero(alive == self._usual)[0])]]
+        if self.usual is not None:
+            over = gains - gains[:, [int(np.flatnonzero(alive == self.usual)[0])]]
             self._over[alive] += over.sum(axis=0)
             self._squares[alive] += (over**2).sum(axis=0)
 
     def means(self) -> NDArray[np.float64]:
         """What each action gained on average."""
         return self._sums / np.maximum(self._played, 1)
+
+    def order(self) -> NDArray[np.int64]:
+        """The places of the actions that were tried, those played in most worlds first, of equals the best."""
+        order = np.lexsort((-self.means(), -self._played))
+        return order[self._played[order] > 0]
 
     def is_better(self, sure: float) -> NDArray[np.bool_]:
         """Which actions gain more than the usual one by so many standard errors."""

@@ -46,7 +46,9 @@ def _parser() -> Parser:
     parser.add_argument("--hint", default="greedy", metavar="AGENT", help="whom 'hint' asks (greedy)")
     parser.add_argument("--save", metavar="FILE", help="keep the game here when you leave (the file of --resume)")
     parser.add_argument("--resume", metavar="FILE", help="go on with the game in a file, against its agents")
-    parser.add_argument("--record", metavar="FILE", help="add the record of the game to a file at the end")
+    parser.add_argument(
+        "--record", metavar="FILE", help="add the record of the game, thoughts included, to a file at the end"
+    )
     return parser
 
 
@@ -118,6 +120,7 @@ def _resumed(args: argparse.Namespace) -> Sitting:
         hint=make(args.hint),
         open_hands=args.open,
         actions=record.actions,
+        thoughts=record.thoughts or (),
     )
 
 

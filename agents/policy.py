@@ -15,6 +15,7 @@ from agents.action_features import ActionFeatures
 from agents.base import AgentError
 from agents.inputs import Inputs
 from agents.pimc import rng_of_decision
+from agents.thinking import Decision
 from agents.weights import load
 from scala40_env.core.rules import Rules
 from scala40_env.envs.derived import DERIVE_WORDS, derive_row
@@ -46,16 +47,28 @@ class Policy:
         self._features = ActionFeatures(self._rules, players) if self.card.action_features else None
         self._inputs = Inputs(self._rules, players, derived=derived, way=self.card.inputs)
         self._memory = np.zeros(DERIVE_WORDS, dtype=np.uint64)
+        self._weighed: tuple[Decision, NDArray[np.float32]] | None = None
 
     def act(self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: int | None = None) -> int:
         """The likeliest legal action, or one drawn; see ``Agent.act``."""
+        self._weighed = None
         if len(legal) == 1:
             return int(legal[0])
         logits = self.logits(rows, legal, rules)
+        self._weighed = Decision(rows, legal, rules), logits
         if self._temperature > 0:
             draws = np.random.default_rng(rng_of_decision(rows, rng))
             logits = logits / self._temperature + draws.gumbel(size=len(logits))
         return int(legal[int(np.argmax(logits))])
+
+    @property
+    def thought(self) -> dict[str, Any] | None:
+        """Of the last decision: the few likeliest actions with their probabilities, before any temperature."""
+        if self._weighed is None:
+            return None
+        decision, logits = self._weighed
+        shares = np.exp(logits - logits.max())
+        return {"probability": decision.few(np.argsort(-logits, kind="stable"), shares / shares.sum(), 3)}
 
     def logits(self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules) -> NDArray[np.float32]:
         """The logits of the legal actions: ``float32``, as many as there are.

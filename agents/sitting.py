@@ -30,6 +30,7 @@ from scala40_env.core.rules import Rules
 from scala40_env.core.state import DREW_NOTHING
 from scala40_env.replay.record import Record, encode, make_record, play_action
 from scala40_env.replay.render import render_text, round_line, status_lines
+from scala40_env.replay.thoughts import Thought, noted, thought_of
 
 HELP = """\
   a number              that move of the list
@@ -96,6 +97,7 @@ class Sitting:
         hint: the agent that ``hint`` asks.
         open_hands: show all hands.
         actions: what was played so far; legal.
+        thoughts: what the seats thought, one entry an action, where that is known.
 
     Raises:
         ValueError: what ``Game`` does not accept, or an action that is not legal.
@@ -113,6 +115,7 @@ class Sitting:
         hint: Agent,
         open_hands: bool = False,
         actions: Sequence[int] = (),
+        thoughts: Sequence[Thought] = (),
     ) -> None:
         self.game = Game(rules, len(agents), seed=seed, game=game, episode=episode)
         self.line_up = list(line_up)
@@ -121,6 +124,7 @@ class Sitting:
         self.hint = hint
         self.open_hands = open_hands
         self.actions: list[int] = []
+        self.thoughts: list[Thought] = [*thoughts] or [None] * len(actions)
         self._kept: tuple[str, int] | None = None
         self._origin: tuple[int, int, Literal["round", "match"]] = (seed, game, episode)
         for action in actions:
@@ -131,7 +135,14 @@ class Sitting:
         """The record of the game so far."""
         seed, game, episode = self._origin
         return make_record(
-            self.game.rules, len(self.agents), self.actions, seed=seed, game=game, episode=episode, agents=self.line_up
+            self.game.rules,
+            len(self.agents),
+            self.actions,
+            seed=seed,
+            game=game,
+            episode=episode,
+            agents=self.line_up,
+            thoughts=noted(self.thoughts),
         )
 
     def save(self, path: str) -> None:
@@ -155,7 +166,8 @@ class Sitting:
                 for action in self._ask(terminal):
                     self._do(action)
             else:
-                self._do(self._choice(agent))
+                choice = self._choice(agent)
+                self._do(choice, thought_of(agent))
         print(self._screen(terminal.color), end="")
         self._print_result()
 
@@ -184,13 +196,14 @@ class Sitting:
             raise AgentFaultError(f"{name}: it chose {brief(choice)}, which is not legal")
         return choice
 
-    def _do(self, action: int) -> None:
-        """Play an action and say what everybody sees of it."""
+    def _do(self, action: int, thought: Thought = None) -> None:
+        """Play an action and say what everybody sees of it; what an agent thought goes into the record alone."""
         game, seat = self.game, self.game.seat
         text = format_action(action, game.row, game.rules)
         drawn = self._hand() if seat == self.seat else []
         ended = play_action(game, action)
         self.actions.append(action)
+        self.thoughts.append(thought)
         print(f"    seat {seat} {self._name(seat)}: {text}{self._drawn(action, drawn, ended)}")
         if ended and not game.is_over:
             print(

@@ -30,6 +30,7 @@ from scala40_env.core.reasons import why_not
 from scala40_env.core.rules_json import read_rules
 from scala40_env.replay.record import encode, make_record, read_records, states, verify
 from scala40_env.replay.render import render_text
+from scala40_env.replay.thoughts import Thought, noted, thought_of
 
 MAX_SEED = (1 << 64) - 1
 _PROGRESS_AFTER = 2.0
@@ -111,7 +112,7 @@ def add_watch(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--game", type=seed_argument, default=0, help="the number of the deal under the seed (0)")
     parser.add_argument("--episode", choices=("round", "match"), default="round", help="what is played (round)")
     parser.add_argument("--viewer", type=int, metavar="SEAT", help="show only what this seat may know")
-    parser.add_argument("--record", metavar="FILE", help="add the record of the game to a file")
+    parser.add_argument("--record", metavar="FILE", help="add the record of the game, thoughts included, to a file")
     parser.add_argument("--delay", type=float, default=0.0, metavar="SECONDS", help="wait before each action")
 
 
@@ -129,28 +130,40 @@ def run_watch(args: argparse.Namespace) -> int:
     agents = [make(name) for name in names]
     game = Game(rules, len(names), seed=args.seed, game=args.game, episode=args.episode)
     print(f"seats: {', '.join(f'{seat} {name}' for seat, name in enumerate(names))}\n")
-    actions = _play(game, agents, names, args)
+    actions, thoughts = _play(game, agents, names, args)
     if args.record:
         record = make_record(
-            rules, len(names), actions, seed=args.seed, game=args.game, episode=args.episode, agents=names
+            rules,
+            len(names),
+            actions,
+            seed=args.seed,
+            game=args.game,
+            episode=args.episode,
+            agents=names,
+            thoughts=noted(thoughts),
         )
         with Path(args.record).open("ab") as file:
             file.write(encode(record))
     return 0
 
 
-def _play(game: Game, agents: Sequence[Any], names: Sequence[str], args: argparse.Namespace) -> list[int]:
-    """Play the game out, showing each state; the actions."""
+def _play(
+    game: Game, agents: Sequence[Any], names: Sequence[str], args: argparse.Namespace
+) -> tuple[list[int], list[Thought]]:
+    """Play the game out, showing each state; the actions, and where a record is asked for what the agents thought."""
     actions: list[int] = []
+    thoughts: list[Thought] = []
     while not game.is_over:
         rng = int(decision_rng(np.uint64(game.row.seed), np.uint64(game.row.game), game.seat, len(actions)))
         choice = _ask(game, agents[game.seat], names[game.seat], rng)
+        if args.record:
+            thoughts.append(thought_of(agents[game.seat]))
         _show(game, choice, args.viewer)
         time.sleep(args.delay)
         actions.append(choice)
         game.play(choice)
     _show(game, None, args.viewer)
-    return actions
+    return actions, thoughts
 
 
 def _ask(game: Game, agent: Any, name: str, rng: int) -> int:

@@ -20,7 +20,7 @@ from scala40_env.core.game import Game
 from scala40_env.core.notation import NotationError, format_action, hand_kinds
 from scala40_env.core.position import position_from_json
 from scala40_env.core.rules import Rules
-from scala40_env.replay.record import Record, decode, encode, make_record, verify
+from scala40_env.replay.record import Record, decode, encode, make_record, states, verify
 
 HERE = "tests.agents.test_play"
 SPY = "tests.agents.test_hidden_cards:Spy"
@@ -305,6 +305,18 @@ def test_a_game_that_was_left_goes_on_as_if_it_had_not_been(seat: Seat, tmp_path
     assert parts.read_bytes() == whole.read_bytes() == saved.read_bytes()
     assert not list(tmp_path.glob("*.part"))
     assert "is over" in seat.fails("--resume", str(saved))
+
+
+def test_what_agents_thought_is_kept_before_and_after(seat: Seat, tmp_path: Path) -> None:
+    saved, whole = tmp_path / "saved.json", tmp_path / "whole.jsonl"
+    words = ("pimc:worlds=2", "--seed", "8", "--rules", "hops")
+    assert seat.run(FIRST, *words, "--record", str(whole))[0] == 0
+    assert seat.run(f"1\n1\n1\nquit {saved}\n", *words)[0] == 0
+    assert seat.run(FIRST, "--resume", str(saved))[0] == 0
+    record = only_record(saved)
+    assert saved.read_bytes() == whole.read_bytes()
+    who = {game.seat for (game, _), thought in zip(states(record), record.thoughts) if thought is not None}
+    assert who == {1}
 
 
 def test_who_leaves_without_a_file_is_warned_once(seat: Seat) -> None:

@@ -44,3 +44,14 @@ class Cheats(Raises):
     def act(self, *given: Any) -> Any:
         """Any number."""
         return 5000
+
+
+class Thinks:
+    """An agent that plays the first legal action and says how many there were."""
+
+    name = "thinks"
+
+    def act(self, rows: Any, legal: Any, *given: Any) -> Any:
+        """The first."""
+        self.thought = {"legal": len(legal)}
+        return legal[0]

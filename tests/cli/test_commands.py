@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from scala40_env import cli
 from scala40_env.core.game import Game
 from scala40_env.core.rules import FLAGS, rulebook_names
-from scala40_env.replay.record import encode, make_record
+from scala40_env.replay.record import decode, encode, make_record, states
 
 POSITION = {
     "hands": [["7H", "7D", "JK"], ["3C", "KD"]],
@@ -208,6 +208,7 @@ def test_watch(screen: Screen) -> None:
     again = screen.run("watch", "hops", "--agents", "greedy,uniform", "--seed", "3")
     assert again == (0, out, "")
     assert screen.json("replay", record, "--json")["records"] == 1
+    assert b"thoughts" not in Path(record).read_bytes()
     assert "?? x13" in screen.run("watch", "--viewer", "0")[1]
     assert "nobody" in screen.fails("watch", "hops", "--agents", "greedy,nobody")
     assert "players" in screen.fails("watch", "hops", "--agents", "greedy")
@@ -216,6 +217,17 @@ def test_watch(screen: Screen) -> None:
     for delay in ("nan", "-1", "inf"):
         assert "--delay: expected a number from 0 to 60" in screen.fails("watch", "--delay", delay)
     assert "there is no folder" in screen.fails("watch", "--record", "/no/such/folder/games.jsonl")
+
+
+def test_watch_records_what_agents_thought(screen: Screen) -> None:
+    pytest.importorskip("agents.registry")
+    record = str(screen.folder / "watched.jsonl")
+    words = ("watch", "hops", "--agents", "tests.cli.entry:Thinks,uniform", "--seed", "3")
+    assert screen.run(*words, "--record", record) == screen.run(*words)
+    (kept,) = [decode(line) for line in Path(record).read_bytes().splitlines()]
+    assert [thought is not None for thought in kept.thoughts] == [game.seat == 0 for game, _ in states(kept)][:-1]
+    assert {"legal": 1} in kept.thoughts
+    assert screen.run("replay", record, "--html", f"{record}.html")[0] == 0
 
 
 @pytest.mark.parametrize(
