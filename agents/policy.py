@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from agents.base import AgentError
 from agents.pimc import rng_of_decision
-from agents.weights import load
+from agents.weights import PREDICTS_RETURNS, load
 from scala40_env.core.rules import Rules
 from scala40_env.envs.derived import DERIVE_WORDS, derive_row
 from scala40_env.envs.memory import bytes_of
@@ -26,7 +26,8 @@ class Policy:
 
     Args:
         path: the file, as a training run writes it.
-        temperature: 0: the likeliest action; above it, drawn from the policy, flattened by it.
+        temperature: 0: the best action; above it, drawn from the policy, flattened by it.  Weights of ``dmc`` predict
+            what each action brings, in hundreds of points, and are drawn from as if that were logits.
     """
 
     def __init__(self, path: str, temperature: float = 0.0) -> None:
@@ -44,6 +45,9 @@ class Policy:
         self._size = layout(self._rules, players, derived=derived).size
         self._scale = scale_of(self._rules, players, derived=derived)
         self._memory = np.zeros(DERIVE_WORDS, dtype=np.uint64)
+        self._of_actions: NDArray[np.float32] | None = None
+        if self.card.algorithm == PREDICTS_RETURNS:
+            self._of_actions = self._arrays["actor.features"] @ self._arrays["actor.action.weight"].T
 
     def act(self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: int | None = None) -> int:
         """The likeliest legal action, or one drawn; see ``Agent.act``."""
@@ -56,7 +60,7 @@ class Policy:
         return int(legal[int(np.argmax(logits))])
 
     def logits(self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules) -> NDArray[np.float32]:
-        """The logits of the legal actions: ``float32``, as many as there are.
+        """The logits of the legal actions, or what weights of ``dmc`` expect of them: ``float32``, one an action.
 
         Raises:
             AgentError: the game is of other rules, or for another number of players, than the weights are.
@@ -69,10 +73,19 @@ class Policy:
             derive_row(memory, self._vector, 0, viewer, self._memory, out[self._plain :])
         hidden = out / self._scale
         last = len(self.card.hidden)
+        if self._of_actions is not None:
+            return self._returns(hidden, self._of_actions[legal], last)
         for i in range(last):
             hidden = np.maximum(self._arrays[f"actor.{i}.weight"] @ hidden + self._arrays[f"actor.{i}.bias"], 0)
         head, bias = self._arrays[f"actor.{last}.weight"], self._arrays[f"actor.{last}.bias"]
         return head[legal] @ hidden + bias[legal]
+
+    def _returns(self, seen: NDArray[np.float32], of_actions: NDArray[np.float32], last: int) -> NDArray[np.float32]:
+        """What a network of ``training.dmc`` expects to be paid: its first layer meets what is seen and each action."""
+        values = self._arrays["actor.0.weight"] @ seen + self._arrays["actor.0.bias"] + of_actions
+        for i in range(1, last + 1):
+            values = np.maximum(values, 0) @ self._arrays[f"actor.{i}.weight"].T + self._arrays[f"actor.{i}.bias"]
+        return values[:, 0]
 
     def _check(self, rules: Rules, players: int) -> None:
         if players != self.card.players:

@@ -23,6 +23,8 @@ from scala40_env.envs.observation import layout
 
 FORMAT = "scala40-policy"
 VERSION = 1
+PREDICTS_RETURNS = "dmc"
+"""The algorithm whose network takes an action's features and predicts what it brings; the others' give logits."""
 _MOST_BYTES = 256 * 2**20
 
 
@@ -110,13 +112,23 @@ def _card(path: Path, text: str) -> Card:
 
 
 def _check_arrays(path: Path, arrays: dict[str, NDArray[Any]], card: Card) -> None:
+    for name, shape in _shapes(arrays, card).items():
+        array = arrays.get(name)
+        if array is None or array.shape != shape or array.dtype != np.float32 or not np.isfinite(array).all():
+            found = "nothing" if array is None else f"{array.dtype} of shape {array.shape}"
+            raise AgentError(f"policy: {name} of {str(path)!r}: expected finite float32 of shape {shape}, got {found}")
+
+
+def _shapes(arrays: dict[str, NDArray[Any]], card: Card) -> dict[str, tuple[int, ...]]:
+    """The shape that each array is to have."""
     rules = Rules.from_mapping(card.rules)
-    widths = [layout(rules, card.players, derived=card.derived).size, *card.hidden, num_actions(rules)]
+    predicts = card.algorithm == PREDICTS_RETURNS
+    last = 1 if predicts else num_actions(rules)
+    widths = [layout(rules, card.players, derived=card.derived).size, *card.hidden, last]
+    shapes: dict[str, tuple[int, ...]] = {}
     for i, (given, made) in enumerate(itertools.pairwise(widths)):
-        for name, shape in ((f"actor.{i}.weight", (made, given)), (f"actor.{i}.bias", (made,))):
-            array = arrays.get(name)
-            if array is None or array.shape != shape or array.dtype != np.float32 or not np.isfinite(array).all():
-                found = "nothing" if array is None else f"{array.dtype} of shape {array.shape}"
-                raise AgentError(
-                    f"policy: {name} of {str(path)!r}: expected finite float32 of shape {shape}, got {found}"
-                )
+        shapes |= {f"actor.{i}.weight": (made, given), f"actor.{i}.bias": (made,)}
+    if predicts:
+        features = np.atleast_1d(arrays.get("actor.features", 0)).shape[-1]
+        shapes |= {"actor.features": (num_actions(rules), features), "actor.action.weight": (widths[1], features)}
+    return shapes

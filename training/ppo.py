@@ -29,6 +29,7 @@ from scala40_env.envs.batch import Batch
 from scala40_env.envs.observation import layout
 from scala40_env.envs.observe import hidden_size
 from scala40_env.envs.spaces import scale_of
+from training import checkpoints
 from training.config import PPO
 from training.evaluate import Result, against_bot
 from training.league import League
@@ -247,7 +248,8 @@ def update(
     for group in optimizer.param_groups:
         group["lr"] = rate
     indices = np.flatnonzero(kept.learns.reshape(-1) & (kept.counts.reshape(-1) > 0))
-    flat = {name: value.reshape(-1, *value.shape[2:]) for name, value in vars(kept).items()}
+    size = config.steps * config.games
+    flat = {name: value.reshape(size, *value.shape[2:]) for name, value in vars(kept).items()}
     advantages = flat["advantages"][indices]
     returns = advantages + flat["values"][indices]
     scaled = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
@@ -299,6 +301,19 @@ def log_softmax(logits: torch.Tensor, owners: torch.Tensor, decisions: int) -> t
 class Trainer:
     """A run: the model, its games, its league; ``advance`` makes one update."""
 
+    algorithm = "ppo"
+    columns = (
+        "per_second",
+        "learned_from",
+        "policy_loss",
+        "value_loss",
+        "entropy",
+        "clipped",
+        "kl",
+        "explained_variance",
+        "learning_rate",
+    )
+
     def __init__(self, config: PPO) -> None:
         torch.set_num_threads(config.threads)
         torch.manual_seed(config.seed)
@@ -334,6 +349,14 @@ class Trainer:
         """Whether the run has had its decisions, or its minutes."""
         out_of_time = self.config.minutes > 0 and self.seconds > 60 * self.config.minutes
         return self.decisions >= self.config.decisions or out_of_time
+
+    def state(self) -> dict[str, Any]:
+        """What a run goes on from, besides the counters."""
+        return checkpoints.pack(self)
+
+    def set_state(self, kept: dict[str, Any]) -> None:
+        """Go on from what ``state`` returned."""
+        checkpoints.unpack(self, kept)
 
     @torch.no_grad()
     def evaluate(self, seed: int, deals: int) -> dict[str, Result]:
