@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from agents.action_features import ActionFeatures
 from agents.inputs import Inputs
-from agents.weights import Card
+from agents.weights import CRITIC, Card
 from scala40_env.core.cards import JOKER, NUM_KINDS
 from scala40_env.core.rules import Rules
 
@@ -45,7 +45,7 @@ class Network:
     @property
     def has_critic(self) -> bool:
         """Whether the file holds a critic too."""
-        return "critic.0.weight" in self._arrays
+        return CRITIC in self._arrays
 
     def logits(
         self, observations: NDArray[np.uint8], legal: NDArray[np.int16], counts: NDArray[np.int64]
@@ -80,7 +80,9 @@ class Network:
 
     def values(self, observations: NDArray[np.uint8], hidden: NDArray[np.uint8]) -> NDArray[np.float32]:
         """What the seat to act gains from here on, in hundreds of points, with all cards seen: shape ``(n,)``."""
-        inputs = judged(self.inputs(observations), hidden, self.card.players)
+        inputs = self.inputs(observations)
+        if self.card.privileged:
+            inputs = judged(inputs, hidden, self.card.players)
         weight, bias = self._layer("critic", self._depth)
         return (self._hidden("critic", inputs) @ weight.T + bias)[:, 0]
 

@@ -16,7 +16,7 @@ from agents.base import AgentError
 from agents.inputs import Inputs
 from agents.pimc import rng_of_decision
 from agents.thinking import Decision
-from agents.weights import load
+from agents.weights import PREDICTS_RETURNS, load
 from scala40_env.core.rules import Rules
 from scala40_env.envs.derived import DERIVE_WORDS, derive_row
 from scala40_env.envs.memory import bytes_of
@@ -28,7 +28,8 @@ class Policy:
 
     Args:
         path: the file, as a training run writes it.
-        temperature: 0: the likeliest action; above it, drawn from the policy, flattened by it.
+        temperature: 0: the best action; above it, drawn from the policy, flattened by it.  Weights of ``dmc`` predict
+            what each action brings, in hundreds of points, and are drawn from as if that were logits.
     """
 
     def __init__(self, path: str, temperature: float = 0.0) -> None:
@@ -48,6 +49,9 @@ class Policy:
         self._inputs = Inputs(self._rules, players, derived=derived, way=self.card.inputs)
         self._memory = np.zeros(DERIVE_WORDS, dtype=np.uint64)
         self._weighed: tuple[Decision, NDArray[np.float32]] | None = None
+        self._of_actions: NDArray[np.float32] | None = None
+        if self.card.algorithm == PREDICTS_RETURNS:
+            self._of_actions = self._arrays["actor.features"] @ self._arrays["actor.action.weight"].T
 
     def act(self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: int | None = None) -> int:
         """The likeliest legal action, or one drawn; see ``Agent.act``."""
@@ -71,7 +75,7 @@ class Policy:
         return {"probability": decision.few(np.argsort(-logits, kind="stable"), shares / shares.sum(), 3)}
 
     def logits(self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules) -> NDArray[np.float32]:
-        """The logits of the legal actions: ``float32``, as many as there are.
+        """The logits of the legal actions, or what weights of ``dmc`` expect of them: ``float32``, one an action.
 
         Raises:
             AgentError: the game is of other rules, or for another number of players, than the weights are.
@@ -84,6 +88,8 @@ class Policy:
             derive_row(memory, self._vector, 0, viewer, self._memory, out[self._plain :])
         hidden = self._inputs(out[None])[0]
         last = len(self.card.hidden)
+        if self._of_actions is not None:
+            return self._returns(hidden, self._of_actions[legal], last)
         for i in range(last):
             hidden = np.maximum(self._arrays[f"actor.{i}.weight"] @ hidden + self._arrays[f"actor.{i}.bias"], 0)
         head, bias = self._arrays[f"actor.{last}.weight"], self._arrays[f"actor.{last}.bias"]
@@ -94,6 +100,13 @@ class Policy:
                 self._arrays[f"actor.{last + 1}.weight"] @ hidden + self._arrays[f"actor.{last + 1}.bias"]
             )
         return logits
+
+    def _returns(self, seen: NDArray[np.float32], of_actions: NDArray[np.float32], last: int) -> NDArray[np.float32]:
+        """What a network of ``training.dmc`` expects to be paid: its first layer meets what is seen and each action."""
+        values = self._arrays["actor.0.weight"] @ seen + self._arrays["actor.0.bias"] + of_actions
+        for i in range(1, last + 1):
+            values = np.maximum(values, 0) @ self._arrays[f"actor.{i}.weight"].T + self._arrays[f"actor.{i}.bias"]
+        return values[:, 0]
 
     def _check(self, rules: Rules, players: int) -> None:
         if players != self.card.players:

@@ -22,9 +22,14 @@ from agents.inputs import BY_RANGE, BY_USE
 from scala40_env.core.game import num_actions
 from scala40_env.core.rules import Rules
 from scala40_env.envs.observation import layout
+from scala40_env.envs.observe import hidden_size
 
 FORMAT = "scala40-policy"
 VERSION = 1
+PREDICTS_RETURNS = "dmc"
+"""The algorithm whose network takes an action's features and predicts what it brings; the others' give logits."""
+CRITIC = "critic.0.weight"
+"""An array that a file has which holds a critic too."""
 _MOST_BYTES = 256 * 2**20
 
 
@@ -42,6 +47,7 @@ class Card:
         command: the training command.
         strength: what was measured, as text by opponent.
         inputs: how the network takes an observation; see ``inputs``.
+        privileged: whether the critic, where the file has one, sees the hidden cards.
         action_features: how many features of an action it weighs, see ``action_features``; 0: none.
     """
 
@@ -54,6 +60,7 @@ class Card:
     command: str = ""
     strength: dict[str, str] = field(default_factory=dict)
     inputs: str = BY_RANGE
+    privileged: bool = False
     action_features: int = 0
 
 
@@ -120,16 +127,33 @@ def _card(path: Path, text: str) -> Card:
 
 
 def _check_arrays(path: Path, arrays: dict[str, NDArray[Any]], card: Card) -> None:
+    for name, array in arrays.items():
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise AgentError(f"policy: {name} of {str(path)!r} holds numbers that are not finite")
+    for name, shape in _shapes(arrays, card).items():
+        array = arrays.get(name)
+        if array is None or array.shape != shape or array.dtype != np.float32 or not np.isfinite(array).all():
+            found = "nothing" if array is None else f"{array.dtype} of shape {array.shape}"
+            raise AgentError(f"policy: {name} of {str(path)!r}: expected finite float32 of shape {shape}, got {found}")
+
+
+def _shapes(arrays: dict[str, NDArray[Any]], card: Card) -> dict[str, tuple[int, ...]]:
+    """The shape that each array is to have."""
     rules = Rules.from_mapping(card.rules)
-    widths = [layout(rules, card.players, derived=card.derived).size, *card.hidden, num_actions(rules)]
-    shapes = list(itertools.pairwise(widths))
+    predicts = card.algorithm == PREDICTS_RETURNS
+    last = 1 if predicts else num_actions(rules)
+    widths = [layout(rules, card.players, derived=card.derived).size, *card.hidden, last]
+    shapes: dict[str, tuple[int, ...]] = {}
+    layers = list(itertools.pairwise(widths))
     if card.action_features:
-        shapes.append((widths[-2], card.action_features))
-    for i, (given, made) in enumerate(shapes):
-        for name, shape in ((f"actor.{i}.weight", (made, given)), (f"actor.{i}.bias", (made,))):
-            array = arrays.get(name)
-            if array is None or array.shape != shape or array.dtype != np.float32 or not np.isfinite(array).all():
-                found = "nothing" if array is None else f"{array.dtype} of shape {array.shape}"
-                raise AgentError(
-                    f"policy: {name} of {str(path)!r}: expected finite float32 of shape {shape}, got {found}"
-                )
+        layers.append((widths[-2], card.action_features))
+    if CRITIC in arrays:
+        critic = [widths[0] + (hidden_size(card.players) if card.privileged else 0), *card.hidden, 1]
+        for i, (given, made) in enumerate(itertools.pairwise(critic)):
+            shapes |= {f"critic.{i}.weight": (made, given), f"critic.{i}.bias": (made,)}
+    for i, (given, made) in enumerate(layers):
+        shapes |= {f"actor.{i}.weight": (made, given), f"actor.{i}.bias": (made,)}
+    if predicts:
+        features = np.atleast_1d(arrays.get("actor.features", 0)).shape[-1]
+        shapes |= {"actor.features": (num_actions(rules), features), "actor.action.weight": (widths[1], features)}
+    return shapes

@@ -23,6 +23,7 @@ from agents.registry import make
 from agents.teaching import Teacher
 from agents.weights import Card, layout_digest, save
 from scala40_env.core.rules import Rules
+from training import checkpoints
 from training.config import PPO, Clone
 from training.evaluate import Result
 from training.ppo import Rollout, Trainer, log_softmax
@@ -33,6 +34,9 @@ class Cloner:
 
     It is a ``training.ppo.Trainer`` whose moves are the teacher's.
     """
+
+    algorithm = "clone"
+    columns = ("per_second", "learned_from", "policy_loss", "value_loss", "agreement")
 
     def __init__(self, config: Clone) -> None:
         self.config = config
@@ -58,6 +62,14 @@ class Cloner:
     def is_done(self) -> bool:
         """Whether the run has had its decisions."""
         return self.decisions >= self.config.decisions
+
+    def state(self) -> dict[str, Any]:
+        """What a run goes on from, besides the counters."""
+        return checkpoints.pack(self)
+
+    def set_state(self, kept: dict[str, Any]) -> None:
+        """Go on from what ``state`` returned."""
+        checkpoints.unpack(self, kept)
 
     def evaluate(self, seed: int, deals: int) -> dict[str, Result]:
         """The network, at its likeliest, against each anchor."""
@@ -150,6 +162,7 @@ def write(cloner: Cloner, path: Path, command: str) -> None:
         algorithm="clone",
         command=command,
         inputs=BY_USE,
+        privileged=config.privileged,
         action_features=NUM_FEATURES if config.action_features else 0,
     )
     save(path, {name: value.numpy() for name, value in cloner.model.state_dict().items()}, card)

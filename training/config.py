@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -76,7 +76,73 @@ class PPO(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     opponents: Opponents = Opponents()
 
 
-class Clone(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class DMC(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="algorithm", tag="dmc"):
+    """Settings of ``training.dmc``."""
+
+    rules: str = "standard"
+    players: int = 2
+    seed: int = 0
+    decisions: int = 20_000_000
+    """Decisions of learning seats, in rounds that ended, after which the run ends."""
+    minutes: float = 0.0
+    """Minutes after which it ends; 0: no limit.  A run with a limit is not repeatable to the bit."""
+    games: int = 256
+    steps: int = 64
+    """Steps of each game between two updates."""
+    epochs: int = 1
+    minibatch: int = 2048
+    learning_rate: float = 1e-3
+    learning_rate_end: float = 1e-4
+    epsilon: float = 0.05
+    """How often a seat that learns does anything that is legal."""
+    epsilon_end: float = 0.01
+    max_grad_norm: float = 10.0
+    hidden: tuple[int, ...] = (256, 256, 256)
+    derived: bool = True
+    reward: str = "zero_sum"
+    threads: int = 1
+    """Of PyTorch; equal numbers give equal weights."""
+    evaluate_every: int = 50
+    """Updates between two evaluations."""
+    evaluate_deals: int = 500
+    """Validation deals, each played from both sides."""
+    anchors: tuple[str, ...] = ("greedy",)
+    """Compiled bots that it is measured against; the first decides which weights are best."""
+    opponents: Opponents = Opponents()
+
+
+class SB3(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="algorithm", tag="sb3"):
+    """Settings of ``training.sb3_maskable_ppo``: names and meanings as Stable-Baselines3 has them."""
+
+    rules: str = "standard"
+    players: int = 2
+    seed: int = 0
+    decisions: int = 2_000_000
+    """Decisions of the learner, rounded up to whole updates."""
+    games: int = 256
+    n_steps: int = 64
+    """Steps of each game between two updates."""
+    batch_size: int = 2048
+    n_epochs: int = 2
+    learning_rate: float = 5e-4
+    ent_coef: float = 0.01
+    clip_range: float = 0.2
+    gamma: float = 1.0
+    gae_lambda: float = 0.95
+    hidden: tuple[int, ...] = (256, 256)
+    derived: bool = True
+    reward: str = "zero_sum"
+    opponents: str = "greedy"
+    """Who plays the other seats: one agent of the registry."""
+    threads: int = 1
+    """Of PyTorch."""
+    evaluate_deals: int = 2000
+    """Test deals, each played from every seat, at the end."""
+    anchors: tuple[str, ...] = ("greedy",)
+    """Compiled bots that it is measured against."""
+
+
+class Clone(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="algorithm", tag="clone"):
     """Settings of ``training.clone``; what is not said here means what it means for PPO."""
 
     rules: str = "standard"
@@ -105,7 +171,17 @@ class Clone(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     anchors: tuple[str, ...] = ("careful", "solver", "greedy")
 
 
-def load(kind: type[PPO], path: Path | None, changes: list[str]) -> PPO:
+Settings = TypeVar("Settings", bound=msgspec.Struct)
+ALGORITHMS: dict[str, type[PPO] | type[Clone] | type[DMC] | type[SB3]] = {
+    "ppo": PPO,
+    "clone": Clone,
+    "dmc": DMC,
+    "sb3": SB3,
+}
+"""Settings by algorithm.  Those of ``ppo`` bear no name in a file, the others may, and do in the folder of a run."""
+
+
+def load(kind: type[Settings], path: Path | None, changes: list[str]) -> Settings:
     """Settings from a TOML file, then ``key=value`` changes, keys with dots for what lies deeper.
 
     Raises:
@@ -144,26 +220,46 @@ def _change(data: dict[str, Any], change: str) -> None:
         data[last] = text.strip()
 
 
-def check(config: PPO) -> None:
+_LEAST = {
+    "decisions": 1,
+    "games": 4,
+    "steps": 2,
+    "n_steps": 2,
+    "epochs": 1,
+    "n_epochs": 1,
+    "minibatch": 1,
+    "batch_size": 2,
+    "threads": 1,
+    "evaluate_deals": 2,
+    "evaluate_every": 1,
+}
+_ABOVE_ZERO = ("learning_rate", "clip", "clip_range", "max_grad_norm")
+_PARTS = ("gamma", "gae_lambda", "epsilon", "epsilon_end")
+
+
+def check(config: msgspec.Struct) -> None:
     """Raise ``ConfigError`` for numbers that make no sense."""
-    least = {"decisions": 1, "games": 4, "steps": 2, "epochs": 1, "minibatch": 1, "threads": 1, "evaluate_deals": 2}
-    least |= {"evaluate_every": 1}
-    for name, low in least.items():
-        if getattr(config, name) < low:
-            raise ConfigError(f"config: {name}: expected at least {low}, got {getattr(config, name)}")
-    for name in ("learning_rate", "clip", "max_grad_norm"):
-        if not 0 < getattr(config, name) < 1e6:
-            raise ConfigError(f"config: {name}: expected a number above 0, got {getattr(config, name)}")
-    for name in ("gamma", "gae_lambda"):
-        if not 0 <= getattr(config, name) <= 1:
-            raise ConfigError(f"config: {name}: expected a number from 0 to 1, got {getattr(config, name)}")
-    shares = config.opponents
+    given = msgspec.structs.asdict(config)
+    for name, low in _LEAST.items():
+        if name in given and given[name] < low:
+            raise ConfigError(f"config: {name}: expected at least {low}, got {given[name]}")
+    for name in _ABOVE_ZERO:
+        if name in given and not 0 < given[name] < 1e6:
+            raise ConfigError(f"config: {name}: expected a number above 0, got {given[name]}")
+    for name in _PARTS:
+        if name in given and not 0 <= given[name] <= 1:
+            raise ConfigError(f"config: {name}: expected a number from 0 to 1, got {given[name]}")
+    if isinstance(given.get("opponents"), Opponents):
+        _check_shares(given["opponents"])
+    if given.get("action_features") and not given["derived"]:
+        raise ConfigError("config: action_features: they need derived = true")
+    if "hidden" in given and (not given["hidden"] or min(given["hidden"]) < 1):
+        raise ConfigError(f"config: hidden: expected widths of 1 or more, got {list(given['hidden'])}")
+
+
+def _check_shares(shares: Opponents) -> None:
     total = shares.current + shares.snapshots + shares.bots
     if min(shares.current, shares.snapshots, shares.bots) < 0 or abs(total - 1) > 1e-9:
         raise ConfigError(f"config: opponents: expected shares of 0 or more that sum to 1, got {total:g}")
     if shares.sampling not in ("uniform", "prioritised"):
         raise ConfigError(f"config: opponents.sampling: expected 'uniform' or 'prioritised', got {shares.sampling!r}")
-    if config.action_features and not config.derived:
-        raise ConfigError("config: action_features: they need derived = true")
-    if not config.hidden or min(config.hidden) < 1:
-        raise ConfigError(f"config: hidden: expected widths of 1 or more, got {list(config.hidden)}")

@@ -28,10 +28,20 @@ def plot_run(folder: Path) -> Path:
     axes[0].set(xlabel="decisions", ylabel="points gained a round", title="validation deals, 95 % intervals")
     if axes[0].get_legend_handles_labels()[0]:
         axes[0].legend()
-    axes[1].plot(metrics["decisions"], metrics["entropy"])
-    axes[1].set(xlabel="decisions", ylabel="nats", title="entropy of the policy")
-    axes[2].plot(metrics["decisions"], metrics["explained_variance"])
-    axes[2].set(xlabel="decisions", title="variance that the critic explains", ylim=(0, 1))
+    if "entropy" in metrics:
+        axes[1].plot(metrics["decisions"], metrics["entropy"])
+        axes[1].set(xlabel="decisions", ylabel="nats", title="entropy of the policy")
+    else:
+        loss = "loss" if "loss" in metrics else "value_loss"
+        axes[1].plot(metrics["decisions"], metrics[loss])
+        axes[1].set(xlabel="decisions", title="mean squared error of the predicted returns")
+    if "agreement" in metrics:
+        axes[2].plot(metrics["decisions"], metrics["agreement"])
+        axes[2].set(xlabel="decisions", title="decisions in which it does as its teacher", ylim=(0, 1))
+    else:
+        predictor = "critic" if "entropy" in metrics else "network"
+        axes[2].plot(metrics["decisions"], metrics["explained_variance"])
+        axes[2].set(xlabel="decisions", title=f"variance that the {predictor} explains", ylim=(0, 1))
     path = folder / "curves.png"
     figure.savefig(path, dpi=110)
     plt.close(figure)

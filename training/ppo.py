@@ -16,6 +16,7 @@ import itertools
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -32,6 +33,7 @@ from scala40_env.core.rules import Rules
 from scala40_env.envs.batch import Batch
 from scala40_env.envs.observation import layout
 from scala40_env.envs.observe import hidden_size
+from training import checkpoints
 from training.config import PPO, ConfigError
 from training.evaluate import Result, against_bot
 from training.league import League
@@ -293,7 +295,8 @@ def update(
     for group in optimizer.param_groups:
         group["lr"] = rate
     indices = np.flatnonzero(kept.learns.reshape(-1) & (kept.counts.reshape(-1) > 0))
-    flat = {name: value.reshape(-1, *value.shape[2:]) for name, value in vars(kept).items()}
+    size = config.steps * config.games
+    flat = {name: value.reshape(size, *value.shape[2:]) for name, value in vars(kept).items()}
     advantages = flat["advantages"][indices]
     returns = advantages + flat["values"][indices]
     scaled = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
@@ -371,6 +374,19 @@ def load_weights(model: ActorCritic, config: PPO) -> None:
 class Trainer:
     """A run: the model, its games, its league; ``advance`` makes one update."""
 
+    algorithm = "ppo"
+    columns = (
+        "per_second",
+        "learned_from",
+        "policy_loss",
+        "value_loss",
+        "entropy",
+        "clipped",
+        "kl",
+        "explained_variance",
+        "learning_rate",
+    )
+
     def __init__(self, config: PPO) -> None:
         torch.set_num_threads(config.threads)
         torch.manual_seed(config.seed)
@@ -409,6 +425,14 @@ class Trainer:
         """Whether the run has had its decisions, or its minutes."""
         out_of_time = self.config.minutes > 0 and self.seconds > 60 * self.config.minutes
         return self.decisions >= self.config.decisions or out_of_time
+
+    def state(self) -> dict[str, Any]:
+        """What a run goes on from, besides the counters."""
+        return checkpoints.pack(self)
+
+    def set_state(self, kept: dict[str, Any]) -> None:
+        """Go on from what ``state`` returned."""
+        checkpoints.unpack(self, kept)
 
     @torch.no_grad()
     def evaluate(self, seed: int, deals: int) -> dict[str, Result]:

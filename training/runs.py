@@ -9,9 +9,10 @@ from __future__ import annotations
 import csv
 import json
 import signal
+from importlib import metadata
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 import numpy as np
@@ -22,9 +23,9 @@ from agents.action_features import NUM_FEATURES
 from agents.inputs import BY_USE
 from agents.weights import Card, layout_digest, save
 from scala40_env.core.rules import Rules
-from training.config import PPO, ConfigError
+from training import clone, dmc, ppo
+from training.config import ALGORITHMS, DMC, PPO, Clone, ConfigError
 from training.evaluate import TEST_SEED, VALIDATION_SEED, Result
-from training.ppo import Trainer
 from training.results import versions
 from training.training_progress import TrainingProgress
 
@@ -35,53 +36,96 @@ CHECKPOINT, METRICS, EVALUATIONS, BEST, LAST = (
     "best.safetensors",
     "last.safetensors",
 )
-_METRICS = (
-    "update",
-    "decisions",
-    "seconds",
-    "per_second",
-    "learned_from",
-    "policy_loss",
-    "value_loss",
-    "entropy",
-    "clipped",
-    "kl",
-    "explained_variance",
-    "learning_rate",
-)
 _EVALUATIONS = ("update", "decisions", "seconds", "anchor", "gained", "half_width", "won")
+
+
+class Trainer(Protocol):
+    """What a run asks of an algorithm.
+
+    Attributes:
+        algorithm: its name, for the card of its weights.
+        columns: what ``advance`` tells and ``metrics.csv`` keeps.
+        model: a module whose part ``actor`` is what plays.
+        updates, decisions, seconds: how far the run is.
+    """
+
+    algorithm: str
+    columns: tuple[str, ...]
+    model: Any
+    updates: int
+    decisions: int
+    seconds: float
+
+    def advance(self) -> dict[str, float]:
+        """Make one update; returns what to log, ``per_second`` among it."""
+
+    def is_done(self) -> bool:
+        """Whether the run has had its decisions, or its minutes."""
+
+    def evaluate(self, seed: int, deals: int) -> dict[str, Result]:
+        """How it does against each anchor on some deals."""
+
+    def state(self) -> dict[str, Any]:
+        """What a run goes on from, besides the counters, in what ``torch.load`` reads without running code."""
+
+    def set_state(self, kept: dict[str, Any]) -> None:
+        """Go on from what ``state`` returned."""
+
+
+def trainer_of(config: PPO | Clone | DMC) -> Trainer:
+    """A trainer of the algorithm whose settings these are."""
+    if isinstance(config, DMC):
+        return dmc.Trainer(config)
+    return clone.Cloner(config) if isinstance(config, Clone) else ppo.Trainer(config)
+
+
+def begin_folder(folder: Path, config: msgspec.Struct, command: str, *libraries: str) -> None:
+    """Make the folder of a run, with what it needs to be repeated; ``ConfigError`` where it holds something.
+
+    Args:
+        folder: which.
+        config: the settings.
+        command: the command line.
+        libraries: packages whose versions it depends on, besides those of every result.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise ConfigError(f"--out: {folder} is not empty; `scala40 train resume {folder}` goes on with a run")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_bytes(msgspec.json.format(msgspec.json.encode(config), indent=2))
+    found = {**versions(), **{name: metadata.version(name) for name in libraries}}
+    told = {"command": command, "seed": config.seed, "versions": found}  # type: ignore[attr-defined]
+    (folder / "run.json").write_text(json.dumps(told, indent=2) + "\n", "utf-8")
 
 
 class Run:
     """A run in its folder; ``train`` goes on until it is done, or is asked to stop."""
 
-    def __init__(self, folder: Path, config: PPO, command: str) -> None:
+    def __init__(self, folder: Path, config: PPO | Clone | DMC, command: str) -> None:
         self.folder, self.config, self.command = folder, config, command
-        self.trainer = Trainer(config)
+        self.trainer = trainer_of(config)
         self.best = -np.inf
         self.tests: dict[str, Result] = {}
         self._stop = False
         self._last: dict[str, Result] = {}
 
     @classmethod
-    def begin(cls, folder: Path, config: PPO, command: str) -> Run:
+    def begin(cls, folder: Path, config: PPO | Clone | DMC, command: str) -> Run:
         """A new run; ``ConfigError`` where the folder holds something."""
-        if folder.exists() and any(folder.iterdir()):
-            raise ConfigError(f"--out: {folder} is not empty; `scala40 train resume {folder}` goes on with a run")
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "config.json").write_bytes(msgspec.json.format(msgspec.json.encode(config), indent=2))
-        told = {"command": command, "seed": config.seed, "versions": versions()}
-        (folder / "run.json").write_text(json.dumps(told, indent=2) + "\n", "utf-8")
+        begin_folder(folder, config, command)
         return cls(folder, config, command)
 
     @classmethod
     def resume(cls, folder: Path) -> Run:
         """A run as its last checkpoint has it; ``ConfigError`` where there is none."""
         try:
-            config = msgspec.json.decode((folder / "config.json").read_bytes(), type=PPO)
+            told = msgspec.json.decode((folder / "config.json").read_bytes(), type=dict[str, Any])
+            kind = ALGORITHMS[told.get("algorithm", "ppo")]
+            config = msgspec.convert(told, kind)
             command = str(json.loads((folder / "run.json").read_text("utf-8"))["command"])
         except (OSError, ValueError, KeyError, msgspec.ValidationError) as error:
             raise ConfigError(f"{folder}: no run to resume: {' '.join(str(error).split())}") from None
+        if not isinstance(config, PPO | Clone | DMC):
+            raise ConfigError(f"{folder}: runs of {told['algorithm']} cannot be resumed")
         run = cls(folder, config, command)
         if (folder / CHECKPOINT).exists():
             run._load()
@@ -98,7 +142,9 @@ class Run:
                 while not trainer.is_done() and not self._stop:
                     told = trainer.advance()
                     self._note(
-                        METRICS, _METRICS, {"update": trainer.updates, "seconds": round(trainer.seconds, 1), **told}
+                        METRICS,
+                        ("update", "decisions", "seconds", *trainer.columns),
+                        {"update": trainer.updates, "seconds": round(trainer.seconds, 1), **told},
                     )
                     for name, value in told.items():
                         board.add_scalar(name, value, trainer.updates)
@@ -141,31 +187,31 @@ class Run:
             self.export(BEST)
 
     def export(self, name: str, strength: dict[str, str] | None = None) -> None:
-        """Write the actor as it is, with its card."""
+        """Write the networks as they are, with their card."""
         config, rules = self.config, Rules.load(self.config.rules)
-        actor = self.trainer.model.actor.state_dict()
+        kept = self.trainer.model.state_dict()
         card = Card(
             rules=rules.to_mapping(),
             players=config.players,
             derived=config.derived,
             layout=layout_digest(rules, config.players, derived=config.derived),
             hidden=tuple(config.hidden),
-            algorithm="ppo",
+            algorithm=self.trainer.algorithm,
             command=self.command,
             strength=strength or {},
             inputs=BY_USE,
-            action_features=NUM_FEATURES if config.action_features else 0,
+            privileged=bool(getattr(config, "privileged", False)),
+            action_features=NUM_FEATURES if getattr(config, "action_features", False) else 0,
         )
-        save(self.folder / name, {f"actor.{key}": value.numpy() for key, value in actor.items()}, card)
+        save(self.folder / name, {key: value.numpy() for key, value in kept.items()}, card)
 
     def _finish(self) -> None:
         """Measure the best weights on deals that chose nothing, and write the last ones beside them."""
         from safetensors.torch import load_file
 
         self.export(LAST)
-        kept = {f"actor.{key}": value.clone() for key, value in self.trainer.model.actor.state_dict().items()}
-        best = load_file(self.folder / BEST)
-        self.trainer.model.load_state_dict({**self.trainer.model.state_dict(), **best})
+        kept = {key: value.clone() for key, value in self.trainer.model.state_dict().items()}
+        self.trainer.model.load_state_dict({**kept, **load_file(self.folder / BEST)})
         self.tests = self.trainer.evaluate(TEST_SEED, 4 * self.config.evaluate_deals)
         deals = 4 * self.config.evaluate_deals
         told = {
@@ -173,7 +219,7 @@ class Run:
             for name, result in self.tests.items()
         }
         self.export(BEST, told)
-        self.trainer.model.load_state_dict({**self.trainer.model.state_dict(), **kept})
+        self.trainer.model.load_state_dict(kept)
         (self.folder / "test.json").write_text(json.dumps(told, indent=2) + "\n", "utf-8")
         from training.plots import plot_run
 
@@ -193,13 +239,7 @@ class Run:
     def _save(self) -> None:
         trainer = self.trainer
         kept = {
-            "model": trainer.model.state_dict(),
-            "optimizer": trainer.optimizer.state_dict(),
-            "snapshots": [model.actor.state_dict() for model in trainer.league.models],
-            "league": {name: torch.from_numpy(array) for name, array in trainer.league.state().items()},
-            "batch": {name: torch.from_numpy(array) for name, array in _words_as_bytes(trainer).items()},
-            "torch_rng": torch.get_rng_state(),
-            "numpy_rng": json.dumps(trainer.rng.bit_generator.state),
+            **trainer.state(),
             "counters": json.dumps(
                 {
                     "updates": trainer.updates,
@@ -218,16 +258,7 @@ class Run:
         try:
             kept = torch.load(self.folder / CHECKPOINT, weights_only=True)
             counters = json.loads(kept["counters"])
-            trainer.model.load_state_dict(kept["model"])
-            trainer.optimizer.load_state_dict(kept["optimizer"])
-            trainer.league.set_state(
-                {name: tensor.numpy() for name, tensor in kept["league"].items()}, kept["snapshots"]
-            )
-            state = trainer.collector.batch.get_state()
-            given = {name: tensor.numpy() for name, tensor in kept["batch"].items()}
-            trainer.collector.batch.set_state({name: given[name].view(state[name].dtype) for name in state})
-            torch.set_rng_state(kept["torch_rng"])
-            trainer.rng.bit_generator.state = json.loads(kept["numpy_rng"])
+            trainer.set_state(kept)
         except (OSError, KeyError, ValueError, RuntimeError) as error:
             text = " ".join(str(error).split())
             raise ConfigError(f"{self.folder / CHECKPOINT}: it does not belong to this run: {text[:200]}") from None
@@ -245,9 +276,3 @@ class Run:
         lines = path.read_text("utf-8").splitlines(keepends=True)
         kept = [line for line in lines[1:] if line.endswith("\n") and int(line.partition(",")[0]) <= update]
         path.write_text("".join([lines[0], *kept]), "utf-8")
-
-
-def _words_as_bytes(trainer: Trainer) -> dict[str, np.ndarray]:
-    """The state of the games; PyTorch has no unsigned words, and so they go as signed ones."""
-    state = trainer.collector.batch.get_state()
-    return {name: array.view(np.int64) if array.dtype == np.uint64 else array for name, array in state.items()}

@@ -71,12 +71,12 @@ def test_a_run_that_was_killed_ends_in_the_same_weights(run: Path, tmp_path: Pat
     folder = tmp_path / "killed"
     code = (
         "import os, sys\n"
-        "from training import cli, runs\n"
-        "advance, left = runs.Trainer.advance, [5]\n"
+        "from training import cli, ppo\n"
+        "advance, left = ppo.Trainer.advance, [5]\n"
         "def dies(self):\n"
         "    left[0] -= 1\n"
         "    return advance(self) if left[0] > 0 else os._exit(9)\n"
-        "runs.Trainer.advance = dies\n"
+        "ppo.Trainer.advance = dies\n"
         "cli.main(sys.argv[1:])\n"
     )
     killed = subprocess.run([sys.executable, "-c", code, *arguments(folder, "decisions=1100")], check=False)
@@ -189,6 +189,12 @@ def test_shaping_changes_no_whole_return():
     expected = 0.5 * one.observations[..., deadwood].astype(np.float32) / 100
     assert np.allclose(shift[whole], expected[whole], atol=1e-4)
     assert whole.sum() > 200
+
+
+def test_a_critic_may_see_what_the_actor_sees():
+    trainer = Trainer(load(PPO, None, [*SMALL, "privileged=false"]))
+    assert trainer.advance()["learned_from"] > 0
+    assert trainer.model.critic[0].in_features == trainer.model.actor[0].in_features
 
 
 def test_it_learns():
