@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from agents.action_features import ActionFeatures
 from agents.inputs import Inputs
-from agents.weights import CRITIC, Card
+from agents.weights import CRITIC, PREDICTS_RETURNS, Card
 from scala40_env.core.cards import JOKER, NUM_KINDS
 from scala40_env.core.rules import Rules
 
@@ -41,6 +39,9 @@ class Network:
         self._depth = len(card.hidden)
         self.inputs = Inputs(self.rules, card.players, derived=card.derived, way=card.inputs)
         self._features = ActionFeatures(self.rules, card.players) if card.action_features else None
+        self._of_actions: NDArray[np.float32] | None = None
+        if card.algorithm == PREDICTS_RETURNS:
+            self._of_actions = arrays["actor.features"] @ arrays["actor.action.weight"].T
 
     @property
     def has_critic(self) -> bool:
@@ -52,6 +53,8 @@ class Network:
     ) -> NDArray[np.float32]:
         """The logits of the legal actions of many decisions, those of one decision after those of another.
 
+        Networks of ``training.dmc`` say what they expect each action to bring, in hundreds of points.
+
         Args:
             observations: with the derived part where the card says so, ``uint8``, shape ``(n, size)``.
             legal, counts: the legal actions of each: ``legal[i, : counts[i]]``.
@@ -59,9 +62,11 @@ class Network:
         Returns:
             ``float32``, shape ``(counts.sum(),)``.
         """
-        hidden = self._hidden("actor", self.inputs(observations))
         among = np.arange(legal.shape[1]) < counts[:, None]
         actions, owners = legal[among], np.repeat(np.arange(len(counts)), counts)
+        if self._of_actions is not None:
+            return self._returns(self.inputs(observations), owners, self._of_actions[actions])
+        hidden = self._hidden("actor", self.inputs(observations))
         head, bias = self._layer("actor", self._depth)
         logits = np.einsum("kh,kh->k", head[actions], hidden[owners]) + bias[actions]
         if self._features is not None:
@@ -69,6 +74,17 @@ class Network:
             described = self._features(observations, legal, counts)
             logits += np.einsum("kf,kf->k", described, (hidden @ worth.T + at)[owners])
         return logits
+
+    def _returns(
+        self, seen: NDArray[np.float32], owners: NDArray[np.int64], of_actions: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """What each action is expected to bring: the first layer meets what is seen and what is done."""
+        weight, bias = self._layer("actor", 0)
+        values = (seen @ weight.T + bias)[owners] + of_actions
+        for number in range(1, self._depth + 1):
+            weight, bias = self._layer("actor", number)
+            values = np.maximum(values, 0) @ weight.T + bias
+        return values[:, 0]
 
     def likeliest(
         self, observations: NDArray[np.uint8], legal: NDArray[np.int16], counts: NDArray[np.int64]
@@ -97,17 +113,18 @@ class Network:
         return inputs
 
 
-def check_players(network: Network, name: str, rules: Rules, players: int) -> str:
-    """Why a network does not fit a game: one line, empty where it does."""
-    if players != network.card.players:
-        return f"{name}: trained for {network.card.players} players, not {players}"
-    if rules is not network.rules and rules != network.rules:
-        mine, theirs = network.rules.to_mapping(), rules.to_mapping()
-        flag = next(name for name in mine if mine[name] != theirs[name])
+def misfit(card: Card, trained: Rules, name: str, rules: Rules, players: int) -> str:
+    """Why weights do not fit a game: one line, empty where they do.
+
+    Args:
+        card, trained: what they were trained for.
+        name: what the line calls them.
+        rules, players: the game.
+    """
+    if players != card.players:
+        return f"{name}: trained for {card.players} players, not {players}"
+    if rules is not trained and rules != trained:
+        mine, theirs = trained.to_mapping(), rules.to_mapping()
+        flag = next(flag for flag in mine if mine[flag] != theirs[flag])
         return f"{name}: trained with {flag} = {mine[flag]!r}, not {theirs[flag]!r}"
     return ""
-
-
-def one_row(observation: NDArray[np.uint8], legal: NDArray[np.int16]) -> tuple[Any, Any, Any]:
-    """A single decision as ``Network.logits`` takes many."""
-    return observation[None], legal[None], np.array([len(legal)])

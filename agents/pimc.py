@@ -64,8 +64,10 @@ def try_actions(
     salts: NDArray[np.uint64],
     believed: int,
     doubt: float,
+    turns: int,
     scratch: tuple[Any, ...],
     gains: NDArray[np.float64],
+    leaves: Any,
 ) -> int:
     """Play every candidate out in some worlds.
 
@@ -77,9 +79,11 @@ def try_actions(
         candidates: actions.
         bots, salts: who plays each seat on.
         believed, doubt: as for ``belief.draw_world``.
+        turns: after so many a play-out is broken off.
         scratch: of the search for legal actions (``work``, ``seen``, ``legal``), and rows for a world, a play-out and
             what its bots see, then two tallies.
-        gains: what the seat to act gains, by world and candidate; written.
+        gains: what the seat to act gains, by world and candidate; written.  ``nan`` where a play-out was broken off.
+        leaves: a row for each world and candidate, written where a play-out was broken off; or none.
 
     Returns:
         How many worlds were played; fewer than ``gains`` has lines only where none agrees with the row.
@@ -95,9 +99,15 @@ def try_actions(
             s = game[0]
             apply_action(s, R, candidates[i])
             if not is_episode_over(s):
-                limit = np.int64(s.match_turns) + TURN_LIMIT
+                limit = np.int64(s.match_turns) + turns
                 play_out(s, view, work, R, seen, legal, bots, salts, play_rng, np.uint64(0), limit, seats, counts)
-            gains[w, i] = gained(s, seat) if is_episode_over(s) else 0.0
+            if is_episode_over(s):
+                gains[w, i] = gained(s, seat)
+            elif len(leaves) == 0:
+                gains[w, i] = 0.0
+            else:
+                gains[w, i] = np.nan
+                leaves[w * len(candidates) + i] = s
     return len(gains)
 
 
@@ -119,7 +129,10 @@ class Pimc:
         worlds: the budget where no time is set: so many play-outs, on average, for each legal action; the stages share
             them, and those that last longest get most.
         milliseconds: time for a decision; 0: no limit, and then equal seeds give equal choices.
-        bot: the compiled bot that plays all seats on.
+        bot: who plays all seats on: a compiled bot, or a policy by its likeliest actions (``bot=policy:default``).
+        value: a policy whose critic says what a position is worth after ``turns`` turns, in place of the rest of the
+            play-out; none if empty.  For two players.
+        turns: of the bot, before the critic is asked.
         prior: the compiled bot whose choice stands unless another action is surely better; none if empty.
         sure: how many standard errors of the difference, world by world, another action must be better.
         belief: the compiled bot that the others are believed to play like (``belief``); none if empty.
@@ -132,6 +145,8 @@ class Pimc:
         worlds: int = 64,
         milliseconds: float = 0.0,
         bot: str = "greedy",
+        value: str = "",
+        turns: int = 2,
         prior: str = "careful",
         sure: float = 1.5,
         belief: str = "",
@@ -145,9 +160,14 @@ class Pimc:
         if not 0 <= sure < 1e6:
             raise AgentError(f"sure: expected a number from 0 to 1000000, got {sure}")
         check_seed_and_doubt(seed, doubt)
-        self.name = name_of("pimc", bot, prior, belief)
+        self.name = name_of("pimc", bot, prior, belief, value)
         self.worlds, self.milliseconds, self.sure = worlds, milliseconds, sure
-        self._bot = compiled_bot("bot", bot)
+        if not 0 <= turns <= TURN_LIMIT:
+            raise AgentError(f"turns: expected an integer from 0 to {TURN_LIMIT}, got {turns}")
+        self._networks = _networks_of(bot, value)
+        self._bot = compiled_bot("bot", bot if self._networks is None or value else "greedy")
+        self._turns = TURN_LIMIT if self._networks is None else turns if value else 0
+        self._asks_critic = bool(value)
         self._prior = compiled_bot("prior", prior) if prior else None
         self._belief = (compiled_bot("belief", belief).bot if belief else NO_BELIEF), float(doubt)
         self._seed = np.uint64(seed)
@@ -236,8 +256,14 @@ class Pimc:
         vector, done = rules.vector(), 0
         while done < worlds or until is not None:
             gains = np.zeros((worlds if until is None else _STAGE, len(alive)))
-            arguments = (candidates, bots, salts, *self._belief, self._scratch.parts, gains)
+            leaves = allocate(0 if self._networks is None else gains.size)
+            arguments = (candidates, bots, salts, *self._belief, self._turns, self._scratch.parts, gains, leaves)
             played = try_actions(rows, vector, seed, tally.worlds, *arguments)
+            if self._networks is not None:
+                left = np.flatnonzero(np.isnan(gains[:played]))
+                if len(left):
+                    values = self._networks.gains(leaves[left], int(rows[0].seat), rules, value=self._asks_critic)
+                    gains.reshape(-1)[left] = values
             tally.add(alive, gains[:played])
             done += played
             if played < len(gains) or (until is not None and time.perf_counter() >= until):
@@ -293,9 +319,28 @@ def compiled_bot(option: str, name: str) -> Any:
     return bot
 
 
-def name_of(search: str, bot: str, prior: str, belief: str) -> str:
-    """What reports call a search: its name, and the bots in which it differs from the usual one."""
-    told = [("", bot, "greedy"), ("prior ", prior or "none", "careful"), ("belief ", belief, "")]
+def _networks_of(bot: str, value: str) -> Any:
+    """The networks that play on or say what positions are worth; ``None`` where a compiled bot plays to the end."""
+    from agents.policy_playouts import PolicyPlayouts  # not needed without a network
+
+    for option, text in (("value", value), ("bot", bot)):
+        if option == "bot" and hasattr(make(text), "bot"):
+            return None
+        if text:
+            agent = make(text)
+            network = getattr(agent, "network", None)
+            if network is None:
+                kinds = "a policy" if option == "value" else "a compiled bot or a policy"
+                raise AgentError(f"{option}: {text!r} is not {kinds}")
+            if option == "value" and not (network.has_critic and network.card.players == 2):
+                raise AgentError(f"value: {text!r} has no critic for two players")
+            return PolicyPlayouts(network, agent.name)
+    return None
+
+
+def name_of(search: str, bot: str, prior: str, belief: str, value: str = "") -> str:
+    """What reports call a search: its name, and the agents in which it differs from the usual one."""
+    told = [("", bot, "greedy"), ("prior ", prior or "none", "careful"), ("belief ", belief, ""), ("value ", value, "")]
     parts = [f"{what}{name}" for what, name, usual in told if name != usual]
     return f"{search}({', '.join(parts)})" if parts else search
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import AgentError
-from agents.network import Network, check_players
+from agents.network import Network, misfit
 from scala40_env.core.rules import Rules
 from scala40_env.core.state import MATCH_OVER
 from scala40_env.envs.batch import Batch
@@ -47,6 +47,7 @@ class PolicyPlayouts:
         made = np.zeros(len(rows))
         for first in range(0, len(rows), _AT_ONCE):
             part = rows[first : first + _AT_ONCE]
+            batch.reset(0)  # an episode that is over would stay so
             batch.rows[: len(part)] = part
             batch.rows[len(part) :] = part[0]
             batch.look()
@@ -55,7 +56,7 @@ class PolicyPlayouts:
 
     def _prepare(self, rows: NDArray[Any], rules: Rules) -> Batch:
         players = int(rows[0].num_seats)
-        reason = check_players(self._network, self._name, rules, players)
+        reason = misfit(self._network.card, self._network.rules, self._name, rules, players)
         if reason:
             raise AgentError(reason)
         if self._batch is None:

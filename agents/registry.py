@@ -24,7 +24,7 @@ _AGENTS = {
     "uniform": "agents.uniform:Uniform",
 }
 _OF_A_FILE = {"policy": "agents.policy:Policy"}
-"""Agents that are nothing without a file: known by name, and not among those that play as they are."""
+"""Agents that are nothing without a file, ``policy:FILE``: known by name, and not among those that play as they are."""
 _BOOLEANS = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
 _KINDS = {int: "an integer", float: "a number", bool: "true or false"}
 
@@ -54,6 +54,8 @@ def make(text: str) -> Agent:
         module, (class_name, _, rest) = name, rest.partition(":")
     else:
         raise AgentError(f"agent: there is no agent {name!r}{_nearest(name, names())}; there are {', '.join(names())}")
+    if name in _OF_A_FILE and rest and "=" not in rest.partition(",")[0]:
+        rest = f"path={rest}"
     factory = _find(module, class_name)
     try:
         agent = factory(**_options(text, factory, rest))

@@ -104,7 +104,9 @@ class Cloner:
         part = min(1.0, self.decisions / config.decisions)
         for group in self.optimizer.param_groups:
             group["lr"] = config.learning_rate * (1 - 0.9 * part)
-        flat = {name: value.reshape(-1, *value.shape[2:]) for name, value in vars(kept).items()}
+        flat = {
+            name: value.reshape(config.steps * config.games, *value.shape[2:]) for name, value in vars(kept).items()
+        }
         labels = labels.reshape(-1)
         totals: dict[str, list[float]] = {"policy_loss": [], "value_loss": [], "agreement": []}
         indices = np.arange(len(labels))
