@@ -185,14 +185,15 @@ class Pimc:
 
     @property
     def thought(self) -> dict[str, Any] | None:
-        """Of the last decision: what the few best actions gained, in points; how many worlds; whether the prior stood.
+        """Of the last decision: what the few best actions gained and in how many worlds, and whether the prior stood.
 
         Those that stayed in the running longest come first.
         """
         if self._judged is None:
             return None
         decision, tally, choice = self._judged
-        made = {"gain": decision.few(tally.order(), tally.means()), "worlds": tally.worlds}
+        order, worlds = tally.order(), tally.played.astype(np.int64)
+        made: dict[str, Any] = {"gain": decision.few(order, tally.means()), "worlds": decision.few(order, worlds)}
         if tally.usual is not None:
             made |= {"prior": decision.text(tally.usual), "prior_stood": choice == tally.usual}
         return made
@@ -276,13 +277,13 @@ class _Tally:
 
     def __init__(self, actions: int, usual: int | None) -> None:
         self.worlds, self.usual = 0, usual
-        self._played, self._sums = np.zeros(actions), np.zeros(actions)
+        self.played, self._sums = np.zeros(actions), np.zeros(actions)
         self._over, self._squares = np.zeros(actions), np.zeros(actions)
 
     def add(self, alive: NDArray[np.int64], gains: NDArray[np.float64]) -> None:
         """Count some worlds; ``gains`` has a line for each, and a column for each action that is alive."""
         self.worlds += len(gains)
-        self._played[alive] += len(gains)
+        self.played[alive] += len(gains)
         self._sums[alive] += gains.sum(axis=0)
         if self.usual is not None:
             over = gains - gains[:, [int(np.flatnonzero(alive == self.usual)[0])]]
@@ -291,19 +292,19 @@ class _Tally:
 
     def means(self) -> NDArray[np.float64]:
         """What each action gained on average."""
-        return self._sums / np.maximum(self._played, 1)
+        return self._sums / np.maximum(self.played, 1)
 
     def order(self) -> NDArray[np.int64]:
         """The places of the actions that were tried, those played in most worlds first, of equals the best."""
-        order = np.lexsort((-self.means(), -self._played))
-        return order[self._played[order] > 0]
+        order = np.lexsort((-self.means(), -self.played))
+        return order[self.played[order] > 0]
 
     def is_better(self, sure: float) -> NDArray[np.bool_]:
         """Which actions gain more than the usual one by so many standard errors."""
-        played = np.maximum(self._played, 2)
+        played = np.maximum(self.played, 2)
         mean = self._over / played
         variance = np.maximum(self._squares / played - mean**2, 0.0) / (played - 1)
-        return (self._played >= 2) & (mean > sure * np.sqrt(variance)) & (mean > 0)
+        return (self.played >= 2) & (mean > sure * np.sqrt(variance)) & (mean > 0)
 
 
 def rng_of_decision(rows: NDArray[Any], rng: int | None) -> int:

@@ -26,7 +26,8 @@ from scala40_env.cli.streams import CommandError
 from scala40_env.core.first_run import prepare
 from scala40_env.core.rules_json import read_rules
 from training.deals import ArenaError, Plan
-from training.journal import Journal
+from training.game_records import GAMES
+from training.journal import Journal, write_whole
 from training.play_deals import (
     CLOCK_DECISIONS,
     CLOCK_LONGEST,
@@ -106,7 +107,8 @@ def play(
         compiled: play compiled bots inside the compiled loop.
         limit: seconds that a decision may take; agents that are no compiled bots then play in processes of their own,
             and crash or hang alone.  ``None`` leaves them in the arena's process, without a limit.
-        journal: a folder that keeps what has been played, and gets the files of the result.
+        journal: a folder that keeps what has been played, and gets the files of the result; where it keeps records of
+            the games, all of them are stepped from Python.
         command: the command as it was typed, for the file of times.
 
     Raises:
@@ -124,7 +126,8 @@ def play(
     if len(line_up) != len(whole.agents):
         raise ArenaError(f"agents: the plan has {len(whole.agents)}, got {len(line_up)}")
     prepare()
-    players = Players(whole, line_up, limit=limit, compiled=compiled)
+    record = journal is not None and journal.record
+    players = Players(whole, line_up, limit=limit, compiled=compiled, record=record)
     try:
         players.compile()
         return _play(whole, line_up, players, processes, quiet, limit, journal, command)
@@ -158,12 +161,12 @@ def _play(
     with DealsProgress("arena", len(whole.line_ups) * whole.deals, quiet=quiet, done=done) as progress:
         pieces = play_all(whole, players, schedule, processes=processes, limit=limit)
         while not played.is_decided and (piece := next(pieces, None)) is not None:
-            chunk, tally, _ = piece
+            chunk, tally, _, records = piece
             now = time.perf_counter()
             seconds, before, since = seconds + now - before, now, now - before
             played.add(chunk, tally)
             if journal is not None:
-                journal.add(chunk, tally, since)
+                journal.add(chunk, tally, since, records)
             progress.add(chunk.deals)
         pieces.close()
     tallies = played.tallies()
@@ -177,6 +180,8 @@ def _play(
         times=_times(whole, agents, tallies, players),
     )
     if journal is not None:
+        if journal.record:
+            write_whole(journal.folder / GAMES, journal.records(result.deals))
         for line in write_files(journal.folder, result, tallies, command):
             print(f"scala40 arena: {line}", file=sys.stderr)
     return result
@@ -248,6 +253,11 @@ def _parser() -> Parser:
     )
     parser.add_argument("--out", metavar="FOLDER", help="keep what is played, and write JSON, CSV and a plot there")
     parser.add_argument("--resume", action="store_true", help="go on with what is in the folder")
+    parser.add_argument(
+        "--record",
+        action="store_true",
+        help=f"keep every game in the folder too, in {GAMES}, with what agents thought; compiled bots play slower then",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     return parser
@@ -266,6 +276,8 @@ def main(argv: Sequence[str]) -> int:
     try:
         if args.resume and args.out is None:
             raise ArenaError("resume: which folder? give it by --out")
+        if args.record and args.out is None:
+            raise ArenaError("record: into which folder? give it by --out")
         made = tournament(
             args.agents,
             read_rules(rules_argument(args.rules)),
@@ -282,7 +294,7 @@ def main(argv: Sequence[str]) -> int:
         if args.out is None:
             result = play(made, **options)
         else:
-            with Journal(Path(args.out), made, resume=args.resume) as journal:
+            with Journal(Path(args.out), made, resume=args.resume, record=args.record) as journal:
                 result = play(made, journal=journal, command=command, **options)
     except (CommandError, ValueError, OSError) as error:
         return complain("scala40 arena", error)

@@ -23,9 +23,11 @@ from agents.base import Agent
 from agents.registry import make
 from scala40_env.core.rules import Rules
 from scala40_env.core.state import ROW
+from scala40_env.replay.thoughts import Thought, thought_of
 
 START_SECONDS = 120.0
 """How long an agent may take to be made, and so much longer its first decision: it may load or compile something."""
+_THOUGHT = "thought"
 
 
 class NotAnActionError(Exception):
@@ -85,6 +87,17 @@ class Guarded:
         if kind == "action":
             return int(answer)
         raise (NotAnActionError if kind == "not an action" else AgentFaultError)(answer)
+
+    @property
+    def thought(self) -> Thought:
+        """What the agent says that it thought at its last decision; one that dies or hangs over it is started anew."""
+        if self._process is None:
+            return None
+        try:
+            return self._ask(_THOUGHT, self.limit, "a thought")[1]
+        except (AgentDiedError, AgentLateError):
+            self._is_warm = False
+            return None
 
     def close(self) -> None:
         """End the process."""
@@ -156,9 +169,13 @@ def _serve(pipe: Connection, text: str) -> None:
     rules = Rules()
     while True:
         try:
-            row, legal, changed, rng = pipe.recv()
+            question = pipe.recv()
         except EOFError:
             return
+        if question == _THOUGHT:
+            pipe.send((_THOUGHT, thought_of(agent)))
+            continue
+        row, legal, changed, rng = question
         if changed is not None:
             rules = Rules.from_mapping(changed)
         pipe.send(_answer(agent, row, legal, rules, rng))

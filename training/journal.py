@@ -2,7 +2,8 @@
 
 ``plan.json`` says what is played; ``chunks.jsonl`` gets one line for each piece that has been played, written at once
 and synchronised to the disk.  A line that was cut off by a kill is dropped when the file is opened again.  A line holds
-deals in the order in which they got done, with their times; the reports, made of the whole, hold neither.
+deals in the order in which they got done, with their times, and the records of their games where these are kept; the
+reports, made of the whole, hold neither that order nor the times.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import os
 import tempfile
 import zlib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -20,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from training.deals import ArenaError
+from training.game_records import unpack
 from training.play_deals import NUM_AGENT_COUNTS, NUM_CLOCKS, NUM_DEAL_COUNTS, Fault, Tally
 from training.results import versions
 from training.schedule import Chunk
@@ -41,19 +44,23 @@ class Journal:
         folder: the folder; it is made where it does not exist.
         tournament: what is played.
         resume: go on with what is in the folder; without it, the folder must hold no tournament.
+        record: keep the records of the games as well.
 
     Raises:
         ArenaError: a folder of another tournament, of other versions, or one that cannot be read.
         OSError: what the system says.
     """
 
-    def __init__(self, folder: Path, tournament: Tournament, *, resume: bool = False) -> None:
+    def __init__(self, folder: Path, tournament: Tournament, *, resume: bool = False, record: bool = False) -> None:
         self.folder = folder
+        self.record = record
         self.played: list[tuple[Chunk, Tally, float]] = []
         self._tournament = tournament
+        self._starts: list[int] = []  # where the line of each piece begins
         wanted = {
             "format": _FORMAT,
             **tournament.identity(),
+            **({"record": True} if record else {}),
             "versions": versions(),
             "source": source_digest(),
         }
@@ -85,9 +92,10 @@ class Journal:
     ) -> None:
         os.close(self._file)
 
-    def add(self, chunk: Chunk, tally: Tally, seconds: float) -> None:
+    def add(self, chunk: Chunk, tally: Tally, seconds: float, records: str | None = None) -> None:
         """Keep what has been played; where the disk is full, what was kept before stays as it was."""
-        line = json.dumps(_to_json(chunk, tally, seconds), ensure_ascii=False, separators=(",", ":"))
+        made = _to_json(chunk, tally, seconds) | ({} if records is None else {"records": records})
+        line = json.dumps(made, ensure_ascii=False, separators=(",", ":"))
         data = f"{line}\n".encode()
         end = os.lseek(self._file, 0, os.SEEK_END)
         try:
@@ -99,6 +107,15 @@ class Journal:
             os.ftruncate(self._file, end)
             raise
         self.played.append((chunk, tally, seconds))
+        self._starts.append(end)
+
+    def records(self, deals: int) -> Iterator[bytes]:
+        """The records of the first so many deals of each line-up, a line each, by line-up, deal and rotation."""
+        with (self.folder / CHUNKS).open("rb") as file:
+            for (chunk, tally, _), start in sorted(zip(self.played, self._starts), key=lambda one: one[0][0]):
+                file.seek(start)
+                lines = unpack(json.loads(file.readline())["records"], tally.games[..., 0].size)
+                yield from lines[: max(0, deals - chunk.first) * len(tally.seating)]
 
     def _lock(self) -> None:
         if fcntl is None:
@@ -110,28 +127,32 @@ class Journal:
 
     def _read(self) -> None:
         path = self.folder / CHUNKS
-        content = path.read_bytes()
-        whole = content.rfind(b"\n") + 1
-        for number, line in enumerate(content[:whole].splitlines(), 1):
-            try:
-                self.played.append(_from_json(json.loads(line), self._tournament))
-            except (ValueError, KeyError, TypeError, IndexError, zlib.error) as error:
-                raise ArenaError(f"out: {path}, line {number}: cannot be read: {error}") from None
+        whole = 0
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if not line.endswith(b"\n"):  # it was being written when the run was killed
+                    break
+                try:
+                    self.played.append(_from_json(json.loads(line), self._tournament, self.record))
+                except (ValueError, KeyError, TypeError, IndexError, zlib.error) as error:
+                    raise ArenaError(f"out: {path}, line {number}: cannot be read: {error}") from None
+                self._starts.append(whole)
+                whole += len(line)
         reached: dict[int, int] = {}
         for chunk, _, _ in sorted(self.played, key=lambda played: played[0]):
             if chunk.first < reached.get(chunk.line_up, 0):
                 raise ArenaError(f"out: {path}: deal {chunk.first} of line-up {chunk.line_up} is there twice")
             reached[chunk.line_up] = chunk.first + chunk.deals
-        if whole < len(content):  # a line that was being written when the run was killed
+        if whole < path.stat().st_size:
             os.ftruncate(self._file, whole)
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is there whole or not at all."""
+def write_whole(path: Path, content: bytes | Iterable[bytes]) -> None:
+    """Write a file, in parts where they are many, so that it is there whole or not at all."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            file.writelines([content] if isinstance(content, bytes) else content)
             file.flush()
             os.fsync(file.fileno())
         Path(name).chmod(0o644)
@@ -149,7 +170,7 @@ def _check_same(path: Path, wanted: dict[str, Any]) -> None:
         raise ArenaError(f"out: {path} cannot be read: {' '.join(str(error).split())}") from None
     if not isinstance(found, dict):
         raise ArenaError(f"out: {path} holds no plan")
-    wanted = json.loads(json.dumps(wanted))
+    found, wanted = ({"record": False, **plan} for plan in (found, json.loads(json.dumps(wanted))))
     for name, value in wanted.items():
         if found.get(name) == value:
             continue
@@ -175,7 +196,7 @@ def _to_json(chunk: Chunk, tally: Tally, seconds: float) -> dict[str, Any]:
     }
 
 
-def _from_json(found: dict[str, Any], tournament: Tournament) -> tuple[Chunk, Tally, float]:
+def _from_json(found: dict[str, Any], tournament: Tournament, record: bool) -> tuple[Chunk, Tally, float]:
     chunk = Chunk(int(found["line_up"]), int(found["first"]), int(found["deals"]))
     if not (0 <= chunk.line_up < len(tournament.line_ups) and chunk.deals > 0):
         raise ValueError(f"there is no such line-up: {chunk.line_up}")
@@ -189,6 +210,8 @@ def _from_json(found: dict[str, Any], tournament: Tournament) -> tuple[Chunk, Ta
         tuple(Fault(int(agent), int(deal), int(turn), str(text)) for agent, deal, turn, text in found["faults"]),
         np.array(found["clocks"], dtype=np.float64).reshape(len(tournament.line_ups[chunk.line_up]), NUM_CLOCKS),
     )
+    if record:
+        unpack(found["records"], chunk.deals * len(seating))  # says where one cannot be read
     return chunk, tally, float(found["seconds"])
 
 

@@ -38,6 +38,7 @@ from scala40_env.core.game import Game
 from scala40_env.core.rules import Rules
 from scala40_env.core.state import END_TRUNCATED, PLAY
 from training.deals import Plan
+from training.game_records import Notes, Recorder
 from training.guard import AgentDiedError, AgentFaultError, AgentLateError, NotAnActionError, as_action, one_line
 
 # a line of an agent at a seat: the counts of the seat, then these
@@ -130,7 +131,15 @@ def are_compiled(agents: Sequence[Agent]) -> bool:
     return all(isinstance(agent, CompiledAgent) for agent in agents)
 
 
-def play_deals(plan: Plan, agents: Sequence[Agent], first: int, num_deals: int, *, compiled: bool = True) -> Tally:
+def play_deals(
+    plan: Plan,
+    agents: Sequence[Agent],
+    first: int,
+    num_deals: int,
+    *,
+    compiled: bool = True,
+    recorder: Recorder | None = None,
+) -> Tally:
     """Play deals ``first``, ``first + 1`` ... in every rotation.
 
     Args:
@@ -139,20 +148,22 @@ def play_deals(plan: Plan, agents: Sequence[Agent], first: int, num_deals: int, 
         first: the first deal.
         num_deals: how many deals.
         compiled: play compiled bots inside the compiled loop; the result is the same either way.
+        recorder: takes the games down, which are then all stepped from Python.
     """
     seating = plan.seating()
     seats = np.zeros((num_deals, *seating.shape, NUM_AGENT_COUNTS), dtype=np.int64)
     games = np.zeros((num_deals, len(seating), NUM_DEAL_COUNTS), dtype=np.int64)
     clocks = np.zeros((len(agents), NUM_CLOCKS))
     faults: list[Fault] = []
-    fast = compiled and are_compiled(agents)
+    fast = compiled and recorder is None and are_compiled(agents)
     for rotation, seated in enumerate(seating):
         if fast:
             seat_counts, game_counts = _play_compiled(plan, [agents[i] for i in seated], first, num_deals)
         else:
             seat_counts, game_counts = new_tallies(num_deals)
             for i in range(num_deals):
-                table = _Table(plan, agents, seated, first + i, rotation, clocks)
+                notes = None if recorder is None else recorder.begin(first + i, rotation)
+                table = _Table(plan, agents, seated, first + i, rotation, clocks, notes)
                 fault = table.play(seat_counts[i], game_counts[i], seats[i, rotation], games[i, rotation])
                 if fault is not None:
                     faults.append(fault)
@@ -236,6 +247,7 @@ class _Table:
         deal: int,
         rotation: int,
         clocks: NDArray[np.float64],
+        notes: Notes | None,
     ) -> None:
         self.plan = plan
         self.agents = agents
@@ -243,6 +255,7 @@ class _Table:
         self.deal = deal
         self.rotation = rotation
         self.clocks = clocks
+        self.notes = notes
         self.game = Game(plan.rules, plan.players, seed=plan.seed, game=deal, episode=plan.episode)
 
     def play(
@@ -269,6 +282,8 @@ class _Table:
                 at[seat, column] += 1
                 whole[GAME_FORFEITED] += self._forfeit(seat, seats, game)
                 return Fault(int(self.seating[seat]), self.deal, self.rotation, message)
+            if self.notes is not None:
+                self.notes.add(action, self.agents[int(self.seating[seat])])
             decision += 1
             seats[seat, SEAT_DECISIONS] += 1
             self.game.play(action)

@@ -13,9 +13,11 @@ import time
 from collections.abc import Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from typing import NamedTuple
 
 from agents.base import Agent, CompiledAgent
 from training.deals import ArenaError
+from training.game_records import Recorder
 from training.guard import Guarded, end_with_parent
 from training.play_deals import Tally, compile_for, play_deals
 from training.schedule import Chunk, Schedule
@@ -25,7 +27,14 @@ _LOOK_AFTER = 2.0
 _WORTH_SECONDS = 12.0
 """Starting a process takes some seconds: it is done unasked only where so much work is left."""
 
-Played = tuple[Chunk, Tally, float]
+
+class Played(NamedTuple):
+    """A piece that has been played: what happened, how long it took, and the packed records where they are kept."""
+
+    chunk: Chunk
+    tally: Tally
+    seconds: float
+    records: str | None
 
 
 def usable_cores() -> int:
@@ -42,10 +51,17 @@ class Players:
         limit: seconds that a decision may take; an agent that is no compiled bot then plays in a process of its own.
             ``None`` leaves all in this one.
         compiled: play line-ups of compiled bots inside the compiled loop.
+        record: take every game down; all of them are then stepped from Python.
     """
 
     def __init__(
-        self, tournament: Tournament, agents: Sequence[Agent], *, limit: float | None = None, compiled: bool = True
+        self,
+        tournament: Tournament,
+        agents: Sequence[Agent],
+        *,
+        limit: float | None = None,
+        compiled: bool = True,
+        record: bool = False,
     ) -> None:
         self.plans = [tournament.plan(i) for i in range(len(tournament.line_ups))]
         guarded = [
@@ -53,16 +69,19 @@ class Players:
             for text, agent in zip(tournament.agents, agents)
         ]
         self.line_ups = [[guarded[i] for i in line_up] for line_up in tournament.line_ups]
-        self.compiled = compiled
+        self.compiled = compiled and not record
+        self.record = record
         self.processes = 1  # how many play, this one or those of the pool
         self._guarded = [agent for agent in guarded if isinstance(agent, Guarded)]
 
     def play(self, chunk: Chunk) -> Played:
-        """Play some deals; the third value is how long it took."""
+        """Play some deals."""
         began = time.perf_counter()
         plan, agents = self.plans[chunk.line_up], self.line_ups[chunk.line_up]
-        tally = play_deals(plan, agents, chunk.first, chunk.deals, compiled=self.compiled)
-        return chunk, tally, time.perf_counter() - began
+        recorder = Recorder(plan) if self.record else None
+        tally = play_deals(plan, agents, chunk.first, chunk.deals, compiled=self.compiled, recorder=recorder)
+        records = None if recorder is None else recorder.packed()
+        return Played(chunk, tally, time.perf_counter() - began, records)
 
     def compile(self) -> None:
         """Have compiled what playing needs, so that it is no part of what is timed."""
@@ -94,7 +113,7 @@ def play_all(
     if processes is None or processes == 1:
         while (chunk := schedule.next()) is not None:
             played = players.play(chunk)
-            schedule.note(chunk, played[2])
+            schedule.note(chunk, played.seconds)
             yield played
             enough = time.perf_counter() - began > _LOOK_AFTER and schedule.seconds_left() > _WORTH_SECONDS
             if processes is None and enough and usable_cores() > 1:
@@ -109,7 +128,7 @@ def _play_in_pool(
 ) -> Generator[Played, None, None]:
     context = multiprocessing.get_context("spawn")
     players.processes = processes
-    pool = ProcessPoolExecutor(processes, context, _start_worker, (tournament, limit, players.compiled))
+    pool = ProcessPoolExecutor(processes, context, _start_worker, (tournament, limit, players.compiled, players.record))
     running: set[Future[Played]] = set()
     try:
         while True:
@@ -118,8 +137,8 @@ def _play_in_pool(
             if not running:
                 return
             done, running = wait(running, return_when=FIRST_COMPLETED)
-            for played in sorted((future.result() for future in done), key=lambda played: played[0]):
-                schedule.note(played[0], played[2])
+            for played in sorted((future.result() for future in done), key=lambda played: played.chunk):
+                schedule.note(played.chunk, played.seconds)
                 yield played
     except BrokenProcessPool:
         raise ArenaError("a process died while it played; with --processes 1 its error can be seen") from None
@@ -130,11 +149,11 @@ def _play_in_pool(
 _players: Players | None = None
 
 
-def _start_worker(tournament: Tournament, limit: float | None, compiled: bool) -> None:
+def _start_worker(tournament: Tournament, limit: float | None, compiled: bool, record: bool) -> None:
     global _players
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the arena's own process decides what an interruption means
     end_with_parent()
-    _players = Players(tournament, tournament.make_agents(), limit=limit, compiled=compiled)
+    _players = Players(tournament, tournament.make_agents(), limit=limit, compiled=compiled, record=record)
 
 
 def _play_in_worker(chunk: Chunk) -> Played:

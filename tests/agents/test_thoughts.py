@@ -42,7 +42,10 @@ def test_pimc_tells_what_the_best_actions_gained() -> None:
     assert next(iter(thought["gain"])) == chosen
     assert len(thought["gain"]) == FEW
     assert set(thought["gain"]) <= legal_texts(game)
-    assert thought["worlds"] > 8
+    assert list(thought["worlds"]) == list(thought["gain"])
+    worlds = list(thought["worlds"].values())
+    assert worlds == sorted(worlds, reverse=True)
+    assert worlds[0] > worlds[-1] > 0
     agent.act(game.redacted(game.seat), game.legal_actions()[:1], game.rules, 5)
     assert agent.thought is None, "where there was no choice there was no thought"
 

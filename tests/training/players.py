@@ -39,3 +39,26 @@ class First:
             legal[:] = 744
             return first
         return {"first": legal[0], "illegal": 744, "far": 10**30, "none": None, "text": "draw", "half": 1.5}[self.then]
+
+
+class Thinks(First):
+    """Plays the first legal action, and says how many there were; or something else, if asked to."""
+
+    def __init__(self, *, kind: str = "plain", pause: float = 0.0) -> None:
+        super().__init__(pause=pause)
+        self.kind = kind
+        self.seen = 0
+
+    def act(self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: int | None = None) -> Any:
+        self.seen = len(legal)
+        return super().act(rows, legal, rules, rng)
+
+    @property
+    def thought(self) -> Any:
+        if self.kind == "raise":
+            raise RuntimeError("no words for it")
+        if self.kind == "die":
+            os._exit(7)
+        if self.kind == "hang":
+            time.sleep(60)
+        return {"plain": {"legal": self.seen}, "text": f"one of {self.seen}", "odd": {"legal": object()}}[self.kind]
