@@ -3,7 +3,8 @@
 All make the same job in the same process, by turns, an update each: rounds of two players against ``greedy``, derived
 part included, forced actions played inside, the same number of games, steps, epochs and rows a minibatch, networks of
 256-256.  ``ppo`` and MaskablePPO do exactly that; ``ppo, self-play`` plays every seat itself and has a critic that sees
-the hidden cards, as runs do; ``dmc`` plays every seat too.  Machines are noisy: ratios are of updates of the same turn.
+the hidden cards, as runs do; ``dmc`` plays every seat too.  All have one thread, and the clock is that of the process:
+it counts the seconds of its core, and not those in which others have it.  Ratios are of updates of the same turn.
 
 Where the time goes is measured by clocks around functions, of which the outermost counts:
 
@@ -37,6 +38,8 @@ from training.results import versions
 REFERENCE = "MaskablePPO"
 PARTS = ("forward", "backward", "optimizer")
 _HIDDEN = (256, 256)
+_WARMING_UP = 2
+"""Updates of each before the clock runs: kernels are loaded, and for ``dmc`` rounds end as often as they begin."""
 
 
 class Stopwatch:
@@ -56,11 +59,11 @@ class Stopwatch:
         def call(*arguments: Any, **named: Any) -> Any:
             if self._is_running:
                 return function(*arguments, **named)
-            self._is_running, began = True, time.perf_counter()
+            self._is_running, began = True, time.process_time()
             try:
                 return function(*arguments, **named)
             finally:
-                self.seconds[part] += time.perf_counter() - began
+                self.seconds[part] += time.process_time() - began
                 self._is_running = False
 
         return call
@@ -83,21 +86,21 @@ class Stopwatch:
 
 
 class Contender:
-    """A trainer with its stopwatch; ``turn`` makes an update and says how many decisions it collected, and how fast."""
+    """A trainer with its stopwatch; ``advance`` makes an update and returns from how many decisions it learned."""
 
-    def __init__(self, decisions: int, advance: Callable[[], Any], watch: Stopwatch) -> None:
-        self.decisions, self._advance, self._watch = decisions, advance, watch
+    def __init__(self, advance: Callable[[], float], watch: Stopwatch) -> None:
+        self._advance, self._watch = advance, watch
         self.rates: list[float] = []
         self.shares: list[dict[str, float]] = []
 
     def turn(self) -> None:
         """Make an update and note its speed."""
         before = dict(self._watch.seconds)
-        began = time.perf_counter()
+        began = time.process_time()
         with self._watch.watching_torch():
-            self._advance()
-        took = time.perf_counter() - began
-        self.rates.append(self.decisions / took)
+            decisions = self._advance()
+        took = time.process_time() - began
+        self.rates.append(decisions / took)
         self.shares.append({part: (self._watch.seconds[part] - before[part]) / took for part in PARTS})
 
     def forget(self) -> None:
@@ -125,9 +128,12 @@ def contenders(games: int, steps: int, minibatch: int, epochs: int) -> dict[str,
     watch.watch("forward", model.policy.action_net, "forward")
     watch.watch("forward", model.policy.value_net, "forward")
     watch.watch("optimizer", model.policy.optimizer, "step")
-    made[REFERENCE] = Contender(
-        games * steps, lambda: model.learn(games * steps, log_interval=None, reset_num_timesteps=False), watch
-    )
+
+    def advance() -> float:
+        model.learn(games * steps, log_interval=None, reset_num_timesteps=False)
+        return games * steps
+
+    made[REFERENCE] = Contender(advance, watch)
     return made
 
 
@@ -136,7 +142,7 @@ def _own(trainer: Any) -> Contender:
     names = ("forward", "of_actions") if isinstance(config, DMC) else ("logits", "values")
     watch.watch("forward", trainer.model, *names)
     watch.watch("optimizer", trainer.optimizer, "step")
-    return Contender(config.games * config.steps, trainer.advance, watch)
+    return Contender(lambda: trainer.advance()["learned_from"], watch)
 
 
 def measure(turns: int, games: int, steps: int, minibatch: int, epochs: int) -> dict[str, Any]:
@@ -144,7 +150,8 @@ def measure(turns: int, games: int, steps: int, minibatch: int, epochs: int) -> 
     made = contenders(games, steps, minibatch, epochs)
     for name, contender in made.items():
         _say(f"warming up: {name}")
-        contender.turn()
+        for _ in range(_WARMING_UP):
+            contender.turn()
         contender.forget()
     for turn in range(turns):
         _say(f"turn {turn + 1} of {turns}")
@@ -192,8 +199,8 @@ def _say(what: str) -> None:
 
 
 def _show(figures: dict[str, Any]) -> None:
-    table = Table(box=box.SIMPLE, title="Updates of the trainers, by turns")
-    for column in ("trainer", "decisions a second", f"times {REFERENCE}", "forward", "backward", "optimizer", "rest"):
+    table = Table(box=box.SIMPLE, title="Updates of the trainers, by turns, a second of one core")
+    for column in ("trainer", "decisions", f"times {REFERENCE}", "forward", "backward", "optimizer", "rest"):
         table.add_column(column, justify="left" if column == "trainer" else "right")
     for name, told in figures.items():
         times = f"{told['times']:.2f}" if "times" in told else ""
