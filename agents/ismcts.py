@@ -203,7 +203,7 @@ class Ismcts:
 
     def __init__(
         self,
-        iterations: int = 1000,
+        iterations: int = 400,
         milliseconds: float = 0.0,
         exploration: float = 0.7,
         bot: str = "greedy",

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import csv
 import json
+import math
+import os
 import signal
 from importlib import metadata
 from pathlib import Path
@@ -29,6 +31,12 @@ from training.evaluate import TEST_SEED, VALIDATION_SEED, Result
 from training.results import versions
 from training.training_progress import TrainingProgress
 
+try:
+    import fcntl
+except ImportError:  # where there are no such locks, two runs in one folder are the user's care
+    fcntl = None  # type: ignore[assignment]
+
+LOCK = ".lock"
 CHECKPOINT, METRICS, EVALUATIONS, BEST, LAST = (
     "checkpoint.pt",
     "metrics.csv",
@@ -36,7 +44,7 @@ CHECKPOINT, METRICS, EVALUATIONS, BEST, LAST = (
     "best.safetensors",
     "last.safetensors",
 )
-_EVALUATIONS = ("update", "decisions", "seconds", "anchor", "gained", "half_width", "won")
+_EVALUATIONS = ("update", "decisions", "seconds", "anchor", "gained", "half_width", "won", "rating")
 
 
 class Trainer(Protocol):
@@ -97,6 +105,15 @@ def begin_folder(folder: Path, config: msgspec.Struct, command: str, *libraries:
     (folder / "run.json").write_text(json.dumps(told, indent=2) + "\n", "utf-8")
 
 
+def rating_over(won: float, rounds: int) -> float:
+    """The rating over an opponent, 400 points being odds of ten to one, from the share of so many rounds that were won.
+
+    Half a round is added to either side, so that it is finite (Bradley and Terry's model of two).  With more players it
+    is the rating over all others together.
+    """
+    return 400 * math.log10((won * rounds + 0.5) / ((1 - won) * rounds + 0.5))
+
+
 class Run:
     """A run in its folder; ``train`` goes on until it is done, or is asked to stop."""
 
@@ -106,13 +123,14 @@ class Run:
         self.best = -np.inf
         self.tests: dict[str, Result] = {}
         self._stop = False
+        self._lock: int | None = None
         self._last: dict[str, Result] = {}
 
     @classmethod
     def begin(cls, folder: Path, config: PPO | Clone | DMC, command: str) -> Run:
         """A new run; ``ConfigError`` where the folder holds something."""
         begin_folder(folder, config, command)
-        return cls(folder, config, command)
+        return cls(folder, config, command)._locked()
 
     @classmethod
     def resume(cls, folder: Path) -> Run:
@@ -126,10 +144,26 @@ class Run:
             raise ConfigError(f"{folder}: no run to resume: {' '.join(str(error).split())}") from None
         if not isinstance(config, PPO | Clone | DMC):
             raise ConfigError(f"{folder}: runs of {told['algorithm']} cannot be resumed")
-        run = cls(folder, config, command)
+        run = cls(folder, config, command)._locked()
         if (folder / CHECKPOINT).exists():
             run._load()
         return run
+
+    def _locked(self) -> Run:
+        """Keep other runs out of the folder while this one lives; ``ConfigError`` where one is in it."""
+        if fcntl is not None:
+            self._lock = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                self._unlock()
+                raise ConfigError(f"{self.folder}: another run is writing to it") from None
+        return self
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     def train(self, *, quiet: bool = False) -> bool:
         """Train until the run is done; returns whether it is, and not merely asked to stop by Ctrl-C."""
@@ -152,11 +186,12 @@ class Run:
                         self._evaluate()
                         self._save()
                     progress.update(trainer.decisions, told["per_second"], self._shown())
+            self._save()
+            if trainer.is_done():
+                self._finish()
         finally:
             signal.signal(signal.SIGINT, previous)
-        self._save()
-        if trainer.is_done():
-            self._finish()
+            self._unlock()
         return trainer.is_done()
 
     def _ask_to_stop(self, _number: int, _frame: FrameType | None) -> None:
@@ -179,6 +214,7 @@ class Run:
                 "gained": round(result.gained.mean, 3),
                 "half_width": round(result.gained.half_width, 3),
                 "won": round(result.won, 4),
+                "rating": round(rating_over(result.won, self.config.evaluate_deals * self.config.players), 1),
             }
             self._note(EVALUATIONS, _EVALUATIONS, row)
         first = next(iter(self._last.values()))

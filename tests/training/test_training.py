@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -243,3 +244,26 @@ def test_bad_commands_are_one_line(tmp_path: Path, run: Path, capsys: pytest.Cap
     for words in bad:
         assert cli.main(words) == 2
         assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_folder_in_which_a_run_is_writing_is_refused(run: Path, capsys: pytest.CaptureFixture[str]):
+    import fcntl
+
+    with (run / ".lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert cli.main(["resume", str(run)]) == 2
+    assert capsys.readouterr().err == f"scala40 train: {run}: another run is writing to it\n"
+
+
+@pytest.mark.parametrize("part", ["checkpoint.pt", "config.json"])
+def test_a_run_that_was_cut_short_on_the_disk_is_refused(
+    run: Path, tmp_path: Path, part: str, capsys: pytest.CaptureFixture[str]
+):
+    folder = tmp_path / "cut"
+    shutil.copytree(run, folder)
+    (folder / part).write_bytes((run / part).read_bytes()[:100])
+    assert cli.main(["resume", str(folder), "--quiet"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("scala40 train: ")
+    assert part.partition(".")[0] in told or "no run to resume" in told
+    assert told.count("\n") == 1
