@@ -10,7 +10,7 @@ INSTALLED := $(VENV)/.installed
 INSTALLED_TRAIN := $(VENV)/.installed-train
 INSTALLED_DEV := $(VENV)/.installed-dev
 
-.PHONY: help demo test check-long coverage bench golden format clean
+.PHONY: help demo test check-long coverage bench strengths experiments golden format clean
 .DELETE_ON_ERROR:
 
 help:
@@ -19,6 +19,8 @@ help:
 	@echo "make check-long  the exactness checks on many more positions, the faces on the oldest and newest libraries"
 	@echo "make coverage    the core's tests, interpreted, with coverage"
 	@echo "make bench       speed, and one signature of behaviour"
+	@echo "make strengths   the tournaments of the README's table of strengths, hours"
+	@echo "make experiments the training runs of the README's table of experiments, half an hour or more"
 	@echo "make golden      write the golden files anew, to be read in the diff"
 	@echo "make format      format the code and repair what ruff can"
 	@echo "make clean       remove what the other targets made"
@@ -43,6 +45,12 @@ coverage: $(INSTALLED_DEV)
 
 bench: $(INSTALLED)
 	$(BIN)/scala40 bench
+
+strengths: $(INSTALLED_DEV)
+	$(BIN)/python -m training.strengths
+
+experiments: $(INSTALLED_DEV)
+	$(BIN)/python -m training.experiments
 
 golden: $(INSTALLED_DEV)
 	$(BIN)/python -m tests.golden.regenerate

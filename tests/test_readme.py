@@ -7,10 +7,14 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from scala40_env.cli.answers import legal
 from scala40_env.core.rules import FLAGS, Rules
+from training import experiments, strengths
 
-README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
 NAMES = ["standard", "italian", "cerchio", "hops", "international"]
 
 
@@ -35,6 +39,21 @@ def rulebook_rows() -> list[str]:
 def test_the_table_of_rulebooks_is_that_of_the_files() -> None:
     head = f"| flag | {' | '.join(f'`{name}`' for name in NAMES)} |\n"
     assert "\n".join([f"{head}|{'---|' * (len(NAMES) + 1)}", *rulebook_rows()]) + "\n\n" in README
+
+
+def between(name: str) -> str:
+    """What the README has between two marks."""
+    return README.split(f"<!-- {name} -->\n")[1].split(f"\n<!-- /{name} -->")[0]
+
+
+def test_the_table_of_strengths_is_that_of_the_file() -> None:
+    found = json.loads((ROOT / strengths.RESULT).read_text("utf-8"))
+    assert between("strengths") == strengths.table(found)
+
+
+def test_the_table_of_experiments_is_that_of_the_file() -> None:
+    pytest.importorskip("scipy")
+    assert between("experiments") == experiments.table(experiments.read(ROOT / experiments.RESULT))
 
 
 def test_the_position_is_one() -> None:

@@ -19,7 +19,8 @@ import numpy as np
 
 from training.config import PPO, Clone, load
 
-RESULT, CONFIGS = Path("results/experiments.csv"), Path("configs/experiments")
+RESULT = Path("results/experiments.csv")
+CONFIGS = Path(__file__).parents[1] / "configs" / "experiments"
 ORDER = ("current", "snapshots", "prioritised", "plain_critic", "plain_observation", "plain_actions", "warm_start")
 SEEDS, TEST_DEALS = 3, 2000
 _COLUMNS = ("experiment", "seed", "decisions", "seconds", "anchor", "deals", "gained", "half_width", "won")
