@@ -203,12 +203,12 @@ class Ismcts:
 
     def __init__(
         self,
-        iterations: int = 400,
+        iterations: int = 300,
         milliseconds: float = 0.0,
         exploration: float = 0.7,
         bot: str = "greedy",
         prior: str = "careful",
-        favour: float = 1.5,
+        favour: float = 1.75,
         belief: str = "",
         doubt: float = 0.2,
         seed: int = 0,
