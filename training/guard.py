@@ -111,6 +111,7 @@ class Guarded:
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
+        one_thread_each()
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, self.name), daemon=True)
         self._process.start()
@@ -145,6 +146,12 @@ class Guarded:
         if code is not None and code < 0:
             return f"signal {signal.Signals(-code).name}" if -code in list(signal.Signals) else f"signal {-code}"
         return f"exit status {code}"
+
+
+def one_thread_each() -> None:
+    """Have processes that are started from now on do linear algebra in one thread: each of them has a core, not all."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
 
 
 def end_with_parent() -> None:

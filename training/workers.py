@@ -18,7 +18,7 @@ from typing import NamedTuple
 from agents.base import Agent, CompiledAgent
 from training.deals import ArenaError
 from training.game_records import Recorder
-from training.guard import Guarded, end_with_parent
+from training.guard import Guarded, end_with_parent, one_thread_each
 from training.play_deals import Tally, compile_for, play_deals
 from training.schedule import Chunk, Schedule
 from training.tournament import Tournament
@@ -128,6 +128,7 @@ def _play_in_pool(
 ) -> Generator[Played, None, None]:
     context = multiprocessing.get_context("spawn")
     players.processes = processes
+    one_thread_each()
     pool = ProcessPoolExecutor(processes, context, _start_worker, (tournament, limit, players.compiled, players.record))
     running: set[Future[Played]] = set()
     try:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 
 import pytest
 
 from training import experiments, strengths
+from training.ratings import rate
 
 
 def test_tournaments_become_a_table(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
     pytest.importorskip("choix")
+    monkeypatch.setattr(strengths, "rate", functools.partial(rate, resamples=20))
+    monkeypatch.setattr("training.arena_plot.plot", lambda *_: b"")  # drawn in tests of its own
+    monkeypatch.setattr(strengths, "BOOKS", ("standard", "hops"))
     monkeypatch.setattr(strengths, "TRAINED", "uniform:seed=1")
     monkeypatch.setattr(strengths, "SEARCHES", ("pimc:worlds=1", "ismcts:iterations=2"))
-    made = strengths.parts(bots=6, searches=1)
+    made = strengths.parts(bots=4, searches=1)
     monkeypatch.setattr(strengths, "parts", lambda: made)
     result = tmp_path / "strengths.json"
     arguments = ["--runs", str(tmp_path / "runs"), "--result", str(result), "--processes", "1"]
