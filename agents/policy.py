@@ -49,6 +49,16 @@ class Policy:
         self._memory = np.zeros(DERIVE_WORDS, dtype=np.uint64)
         self._weighed: tuple[Decision, NDArray[np.float32]] | None = None
 
+    @property
+    def temperature(self) -> float:
+        """0: it plays the likeliest action; above it, by chances that this flattens."""
+        return self._temperature
+
+    @property
+    def arrays(self) -> dict[str, NDArray[np.float32]]:
+        """The weights by name."""
+        return self._arrays
+
     def act(self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: int | None = None) -> int:
         """The likeliest legal action, or one drawn; see ``Agent.act``."""
         self._weighed = None

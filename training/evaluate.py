@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.playout import SEAT_CLOSED, SEAT_POINTS, PlayoutScratch, play_games
 from scala40_env.core.rules import Rules
 from scala40_env.envs.batch import Batch
+from scala40_env.envs.rewards import POINTS_PER_REWARD
 from training.statistics import Estimate, estimate
 
 VALIDATION_SEED = 0x76616C69
@@ -70,4 +72,16 @@ def against_bot(
             gained[seat, over] = batch.rewards[over, seat]
             won[seat, over] = batch.winners[over] == 1 << seat
             going &= ~over
-    return Result(estimate(100 * gained.mean(axis=0)), float(won.mean()))
+        for deal in np.flatnonzero(batch.skipped):  # over before the policy had a decision: another was played instead
+            gained[seat, deal], won[seat, deal] = _undecided(rules, config.players, bot, seed, int(deal), seat)
+    return Result(estimate(POINTS_PER_REWARD * gained.mean(axis=0)), float(won.mean()))
+
+
+def _undecided(rules: Rules, players: int, bot: Any, seed: int, deal: int, seat: int) -> tuple[float, bool]:
+    """What a seat gained in a deal in which it had nothing to decide, and whether it won alone: a bot does the same."""
+    bots, salts = np.full(players, bot.bot, dtype=np.int64), np.full(players, bot.salt, dtype=np.uint64)
+    seats, _ = play_games(PlayoutScratch(), rules.vector(), bots, salts, seed=seed, first=deal, num_games=1)
+    points, closed = seats[0, :players, SEAT_POINTS], seats[0, :players, SEAT_CLOSED]
+    others = np.delete(points, seat)
+    won = closed[seat] > 0 if closed.any() else points[seat] < others.min()
+    return float(others.mean() - points[seat]) / POINTS_PER_REWARD, bool(won)

@@ -14,12 +14,63 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.network import Network
+from agents.policy import Policy
 from agents.registry import make
+from agents.weights import PREDICTS_RETURNS
 from scala40_env.envs.batch import FROM_OUTSIDE, Batch
 from training.config import PPO
 
 LEARNER, BOT = 0, -1
 """The owner of a seat that learns, and of one that a bot plays; snapshots are numbered from 1."""
+_NEVER = -1e9
+"""The logit of what is not done."""
+
+
+class FrozenPolicy:
+    """A policy of a file in a batch, where many games are decided at once.
+
+    Args:
+        policy: the policy.
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        self._arrays, self._card, self._temperature = policy.arrays, policy.card, policy.temperature
+        self._network = Network(policy.arrays, policy.card)
+
+    def logits(
+        self, observations: NDArray[np.uint8], legal: NDArray[np.int16], counts: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """The logits of its choices, flat; a policy of temperature 0 has one choice for each decision.
+
+        Args:
+            observations: ``uint8``, shape ``(n, size)``; those of a league that sees the derived part do for a policy
+                that does not.
+            legal, counts: the legal actions of each: ``legal[i, : counts[i]]``.
+        """
+        observations = observations[:, : self._network.inputs.size]
+        predicts = self._card.algorithm == PREDICTS_RETURNS
+        plain = (self._returns if predicts else self._network.logits)(observations, legal, counts)
+        if self._temperature > 0:
+            return plain / np.float32(self._temperature)
+        starts = np.cumsum(counts) - counts
+        owners = np.repeat(np.arange(len(counts)), counts)
+        best = np.flatnonzero(plain == np.maximum.reduceat(plain, starts)[owners])
+        made = np.full_like(plain, _NEVER)
+        made[best[np.unique(owners[best], return_index=True)[1]]] = 0.0  # of equals the first
+        return made
+
+    def _returns(
+        self, observations: NDArray[np.uint8], legal: NDArray[np.int16], counts: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """What weights of ``dmc`` expect of each legal action, flat."""
+        arrays = self._arrays
+        among, owners = np.arange(legal.shape[1]) < counts[:, None], np.repeat(np.arange(len(counts)), counts)
+        seen = self._network.inputs(observations) @ arrays["actor.0.weight"].T + arrays["actor.0.bias"]
+        values = seen[owners] + (arrays["actor.features"] @ arrays["actor.action.weight"].T)[legal[among]]
+        for i in range(1, len(self._card.hidden) + 1):
+            values = np.maximum(values, 0) @ arrays[f"actor.{i}.weight"].T + arrays[f"actor.{i}.bias"]
+        return values[:, 0]
 
 
 class League:
@@ -73,6 +124,12 @@ class League:
     def model(self, number: int) -> Any:
         """The frozen policy of a number, from 1."""
         return self._models[number - 1]
+
+    def hold(self, model: Any) -> None:
+        """Let one policy that is no snapshot play the snapshots' games from the start, and no other."""
+        self._models = [model]
+        for game in self.snapshot_games():
+            self._seat(int(game))
 
     def add(self, model: Any) -> None:
         """Freeze the policy as it is; where the pool is full, the oldest but one in two goes."""

@@ -36,7 +36,7 @@ from scala40_env.envs.observe import hidden_size
 from training import checkpoints
 from training.config import PPO, ConfigError
 from training.evaluate import Result, against_bot
-from training.league import League
+from training.league import FrozenPolicy, League
 
 HIDDEN_SCALE = 54.0
 """The hidden part ends with the kinds of the stock, up to 53; they are divided by this."""
@@ -143,9 +143,11 @@ class Rollout:
 class Collector:
     """Plays the games of a run, and keeps what the policy decided."""
 
-    def __init__(self, config: PPO, model: ActorCritic, league: League, rng: np.random.Generator) -> None:
+    def __init__(
+        self, config: PPO, model: ActorCritic, league: League, rng: np.random.Generator, rules: Rules | None = None
+    ) -> None:
         self.config, self.model, self.league, self.rng = config, model, league, rng
-        self.rules = Rules.load(config.rules)
+        self.rules = rules or Rules.load(config.rules)
         self.batch = Batch(
             self.rules,
             config.players,
@@ -193,13 +195,15 @@ class Collector:
 
     def logits(
         self,
-        model: ActorCritic,
+        model: ActorCritic | FrozenPolicy,
         observations: NDArray[np.uint8],
         legal: NDArray[np.int16],
         counts: NDArray[np.int64],
     ) -> tuple[torch.Tensor, torch.Tensor, Choices]:
         """The logits of some decisions, flat; what the actor saw; and which actions they are of."""
         seen, made = self.seen(observations), self.choices(observations, legal, counts)
+        if isinstance(model, FrozenPolicy):  # which has its own way of taking an observation
+            return torch.from_numpy(model.logits(observations, legal, counts)), seen, made
         return model.logits(seen, made.actions, made.owners, made.described), seen, made
 
     def judged(self, observations: torch.Tensor, hidden: NDArray[np.uint8]) -> torch.Tensor:
@@ -228,7 +232,7 @@ class Collector:
         self._judge()
         return kept
 
-    def _decide(self, t: int, games: NDArray[np.int64], model: ActorCritic) -> None:
+    def _decide(self, t: int, games: NDArray[np.int64], model: ActorCritic | FrozenPolicy) -> None:
         kept = self.rollout
         flat, seen, made = self.logits(model, kept.observations[t, games], kept.legal[t, games], kept.counts[t, games])
         flat, owners, starts = flat.numpy(), made.owners.numpy(), made.starts
@@ -242,7 +246,7 @@ class Collector:
         kept.picks[t, games] = chosen - starts
         kept.log_probs[t, games] = flat[chosen] - tops - np.log(sums)
         if model is self.model:
-            kept.values[t, games] = model.values(self.judged(seen, kept.hidden[t, games])).numpy()
+            kept.values[t, games] = self.model.values(self.judged(seen, kept.hidden[t, games])).numpy()
 
     def _judge(self) -> None:
         """Advantages by GAE, for each seat along its own decisions."""
@@ -342,7 +346,7 @@ def log_softmax(logits: torch.Tensor, owners: torch.Tensor, decisions: int) -> t
     return shifted - sums.log()[owners]
 
 
-def load_weights(model: ActorCritic, config: PPO) -> None:
+def load_weights(model: ActorCritic, config: PPO, rules: Rules | None = None) -> None:
     """Begin with the weights of a file: its actor, and its critic where it has one that fits.
 
     Raises:
@@ -351,7 +355,7 @@ def load_weights(model: ActorCritic, config: PPO) -> None:
     """
     arrays, card = load(Path(config.warm_start))
     wanted = {
-        "rules": Rules.load(config.rules).to_mapping(),
+        "rules": (rules or Rules.load(config.rules)).to_mapping(),
         "players": config.players,
         "derived": config.derived,
         "hidden": tuple(config.hidden),
@@ -372,7 +376,12 @@ def load_weights(model: ActorCritic, config: PPO) -> None:
 
 
 class Trainer:
-    """A run: the model, its games, its league; ``advance`` makes one update."""
+    """A run: the model, its games, its league; ``advance`` makes one update.
+
+    Args:
+        config: the settings.
+        rules: the rules, where they are not a rulebook that ``config`` could name.
+    """
 
     algorithm = "ppo"
     columns = (
@@ -387,20 +396,20 @@ class Trainer:
         "learning_rate",
     )
 
-    def __init__(self, config: PPO) -> None:
+    def __init__(self, config: PPO, rules: Rules | None = None) -> None:
         torch.set_num_threads(config.threads)
         torch.manual_seed(config.seed)
         self.config = config
         self.rng = np.random.default_rng(config.seed)
-        rules = Rules.load(config.rules)
+        rules = rules or Rules.load(config.rules)
         seen = layout(rules, config.players, derived=config.derived).size
         hidden_cards = hidden_size(config.players) if config.privileged else 0
         shape = num_actions(rules), tuple(config.hidden), config.action_features
         self.model = ActorCritic(seen, hidden_cards, *shape)
         if config.warm_start:
-            load_weights(self.model, config)
+            load_weights(self.model, config, rules)
         self.league = League(config, self.rng, lambda: ActorCritic(seen, 0, *shape))
-        self.collector = Collector(config, self.model, self.league, self.rng)
+        self.collector = Collector(config, self.model, self.league, self.rng, rules)
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=config.learning_rate, eps=1e-5)
         self.updates = 0
         self.decisions = 0

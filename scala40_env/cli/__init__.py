@@ -62,6 +62,7 @@ COMMANDS: dict[str, Command | Entry] = {
     "play": Entry("play against agents", "agents.play:main"),
     "arena": Entry("let agents meet, with honest statistics", "training.arena:main"),
     "train": Entry("train an agent", "training.cli:main"),
+    "exploit": Entry("how much an agent can be exploited", "training.exploit_command:main"),
     "bench": Entry("measure speed, and print the signature of the engine", "training.bench:main"),
     "demo": Entry("a tour of a minute: agents over the rulebooks", "training.demo:main"),
 }
