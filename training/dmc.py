@@ -6,7 +6,7 @@ what each of its decisions brought is known, and the network is drawn towards it
 probabilities: the way of DouZero (Zha et al., "DouZero: mastering DouDizhu with self-play deep reinforcement learning",
 2021).
 
-An action is told by its features (``training.action_features``), so that what is learned of one discard is known of
+An action is told by its features (``training.action_codes``), so that what is learned of one discard is known of
 others.  What is seen and what is done meet in the first layer, relu(W seen + V action): the one part is worked out once
 a decision, the other once an update, and a further legal action costs the later layers alone.
 """
@@ -29,7 +29,7 @@ from scala40_env.core.rules import Rules
 from scala40_env.envs.batch import Batch
 from scala40_env.envs.observation import layout
 from training import checkpoints
-from training.action_features import action_features
+from training.action_codes import action_features
 from training.config import DMC
 from training.evaluate import Result, against_bot
 from training.league import League

@@ -23,7 +23,7 @@ from scala40_env.core.game import Game
 from scala40_env.core.notation import format_action
 from scala40_env.core.rules import Rules
 from training import cli, dmc
-from training.action_features import NUM_FEATURES, PARTS, action_features
+from training.action_codes import NUM_FEATURES, PARTS, action_features
 from training.config import DMC, ConfigError, load
 from training.evaluate import VALIDATION_SEED, against_bot
 
