@@ -8,13 +8,11 @@ from pathlib import Path
 
 def plot_run(folder: Path) -> Path:
     """Draw ``curves.png`` from the metrics of a run; returns its path."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure  # no pyplot: it has a state, which belongs to whoever calls
 
     metrics = _columns(folder / "metrics.csv")
-    figure, axes = plt.subplots(1, 3, figsize=(15, 4), layout="constrained")
+    figure = Figure(figsize=(15, 4), layout="constrained")
+    axes = figure.subplots(1, 3)
     evaluations = folder / "evaluations.csv"
     if evaluations.exists():
         with evaluations.open(newline="", encoding="utf-8") as file:
@@ -44,7 +42,6 @@ def plot_run(folder: Path) -> Path:
         axes[2].set(xlabel="decisions", title=f"variance that the {predictor} explains", ylim=(0, 1))
     path = folder / "curves.png"
     figure.savefig(path, dpi=110)
-    plt.close(figure)
     return path
 
 
