@@ -157,7 +157,7 @@ def table(found: dict[str, Any]) -> str:
             "",
             "The searches, on fewer deals:",
             "",
-            *(_line(by_name[f"{search}-careful"]) for search in SEARCHES),
+            *(_line(by_name[name]) for name in (f"{search}-careful" for search in SEARCHES) if name in by_name),
             "",
             f"Ratings, {ANCHOR} = 0, 400 points being odds of ten to one to pay less than the other:",
             "",
@@ -220,6 +220,7 @@ def main(argv: Sequence[str]) -> int:
     )
     parser.add_argument("--result", type=Path, default=RESULT, metavar="FILE", help=f"what it says ({RESULT})")
     parser.add_argument("--only", action="append", metavar="NAME", help="play this tournament alone; may be repeated")
+    parser.add_argument("--gather", action="store_true", help="with --only: write what has been played so far")
     parser.add_argument("--processes", metavar="N", help="as for `scala40 arena`")
     parser.add_argument("--table", action="store_true", help="print the table of the file, and play nothing")
     args = parser.parse_args(argv)
@@ -231,9 +232,10 @@ def main(argv: Sequence[str]) -> int:
     for part in made:
         if args.only is None or part.name in args.only:
             play(part, args.runs, extra)
-    if args.only is None:
+    if args.only is None or args.gather:
+        done = [part for part in made if (args.runs / part.name / RESULTS).exists()]
         args.result.parent.mkdir(parents=True, exist_ok=True)
-        args.result.write_text(json.dumps(gather(made, args.runs), indent=1) + "\n", "utf-8")
+        args.result.write_text(json.dumps(gather(done, args.runs), indent=1) + "\n", "utf-8")
         print(f"{args.result}; `python -m training.strengths --table` prints its table")
     return 0
 
