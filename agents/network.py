@@ -30,12 +30,16 @@ class Network:
 
     Args:
         arrays, card: as ``weights.load`` returns them.
+
+    Attributes:
+        arrays: the weights by name.
+        card: what they are for; ``rules`` are those of the card, ``inputs`` what an observation becomes.
     """
 
     def __init__(self, arrays: dict[str, NDArray[np.float32]], card: Card) -> None:
         self.card = card
         self.rules = Rules.from_mapping(card.rules)
-        self._arrays = arrays
+        self.arrays = arrays
         self._depth = len(card.hidden)
         self.inputs = Inputs(self.rules, card.players, derived=card.derived, way=card.inputs)
         self._features = ActionFeatures(self.rules, card.players) if card.action_features else None
@@ -46,7 +50,7 @@ class Network:
     @property
     def has_critic(self) -> bool:
         """Whether the file holds a critic too."""
-        return CRITIC in self._arrays
+        return CRITIC in self.arrays
 
     def logits(
         self, observations: NDArray[np.uint8], legal: NDArray[np.int16], counts: NDArray[np.int64]
@@ -103,7 +107,7 @@ class Network:
         return (self._hidden("critic", inputs) @ weight.T + bias)[:, 0]
 
     def _layer(self, net: str, number: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        return self._arrays[f"{net}.{number}.weight"], self._arrays[f"{net}.{number}.bias"]
+        return self.arrays[f"{net}.{number}.weight"], self.arrays[f"{net}.{number}.bias"]
 
     def _hidden(self, net: str, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
         """The last hidden layer."""

@@ -54,11 +54,6 @@ class Policy:
         """0: it plays the likeliest action; above it, by chances that this flattens."""
         return self._temperature
 
-    @property
-    def arrays(self) -> dict[str, NDArray[np.float32]]:
-        """The weights by name."""
-        return self._arrays
-
     def act(self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: int | None = None) -> int:
         """The likeliest legal action, or one drawn; see ``Agent.act``."""
         self._weighed = None

@@ -14,10 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.network import Network
 from agents.policy import Policy
 from agents.registry import make
-from agents.weights import PREDICTS_RETURNS
 from scala40_env.envs.batch import FROM_OUTSIDE, Batch
 from training.config import PPO
 
@@ -35,8 +33,7 @@ class FrozenPolicy:
     """
 
     def __init__(self, policy: Policy) -> None:
-        self._arrays, self._card, self._temperature = policy.arrays, policy.card, policy.temperature
-        self._network = Network(policy.arrays, policy.card)
+        self._network, self._temperature = policy.network, policy.temperature
 
     def logits(
         self, observations: NDArray[np.uint8], legal: NDArray[np.int16], counts: NDArray[np.int64]
@@ -49,8 +46,7 @@ class FrozenPolicy:
             legal, counts: the legal actions of each: ``legal[i, : counts[i]]``.
         """
         observations = observations[:, : self._network.inputs.size]
-        predicts = self._card.algorithm == PREDICTS_RETURNS
-        plain = (self._returns if predicts else self._network.logits)(observations, legal, counts)
+        plain = self._network.logits(observations, legal, counts)
         if self._temperature > 0:
             return plain / np.float32(self._temperature)
         starts = np.cumsum(counts) - counts
@@ -59,18 +55,6 @@ class FrozenPolicy:
         made = np.full_like(plain, _NEVER)
         made[best[np.unique(owners[best], return_index=True)[1]]] = 0.0  # of equals the first
         return made
-
-    def _returns(
-        self, observations: NDArray[np.uint8], legal: NDArray[np.int16], counts: NDArray[np.int64]
-    ) -> NDArray[np.float32]:
-        """What weights of ``dmc`` expect of each legal action, flat."""
-        arrays = self._arrays
-        among, owners = np.arange(legal.shape[1]) < counts[:, None], np.repeat(np.arange(len(counts)), counts)
-        seen = self._network.inputs(observations) @ arrays["actor.0.weight"].T + arrays["actor.0.bias"]
-        values = seen[owners] + (arrays["actor.features"] @ arrays["actor.action.weight"].T)[legal[among]]
-        for i in range(1, len(self._card.hidden) + 1):
-            values = np.maximum(values, 0) @ arrays[f"actor.{i}.weight"].T + arrays[f"actor.{i}.bias"]
-        return values[:, 0]
 
 
 class League:

@@ -33,7 +33,7 @@ def legal_texts(game: Game) -> set[str]:
 
 
 def test_pimc_tells_what_the_best_actions_gained() -> None:
-    agent = Pimc(worlds=8)
+    agent = Pimc(worlds=8, prior="")
     assert agent.thought is None
     game, chosen = decided(agent)
     thought = thought_of(agent)

@@ -63,7 +63,7 @@ def test_its_weights_begin_a_run_of_ppo(tmp_path: Path, capsys: pytest.CaptureFi
     assert isinstance(policy, Policy)
     assert policy.network.has_critic
     own = trainer.model.state_dict()
-    for name, array in policy.network._arrays.items():
+    for name, array in policy.network.arrays.items():
         assert np.array_equal(own[name].numpy(), array), name
     with pytest.raises(ConfigError, match="for other hidden than this run"):
         Trainer(load(PPO, None, [*same, "hidden=[16]"]))

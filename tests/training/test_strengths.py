@@ -21,7 +21,7 @@ def test_tournaments_become_a_table(
     monkeypatch.setattr(strengths, "BOOKS", ("standard", "hops"))
     monkeypatch.setattr(strengths, "TRAINED", "uniform:seed=1")
     monkeypatch.setattr(strengths, "SEARCHES", ("pimc:worlds=1", "ismcts:iterations=2"))
-    made = strengths.parts(bots=4, searches=1)
+    made = strengths.parts(bots=4, searches=2)
     monkeypatch.setattr(strengths, "parts", lambda: made)
     result = tmp_path / "strengths.json"
     arguments = ["--runs", str(tmp_path / "runs"), "--result", str(result), "--processes", "1"]
