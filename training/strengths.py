@@ -28,6 +28,8 @@ RESULT = Path("results/strengths.json")
 LADDER = ("uniform", "greedy", "solver", "careful")
 TRAINED = "policy:default"
 SEARCHES = ("pimc", "ismcts")
+SHORT = {TRAINED: "default", "pimc": "pimc", "ismcts": "ismcts"}
+_SLOW_PAIRS = ((TRAINED, "solver"), (TRAINED, "careful"), ("pimc", "careful"), ("ismcts", "careful"))
 BOOKS = ("standard", "italian", "cerchio", "hops", "international")
 SEED = 2026
 DEALS_OF_BOTS, DEALS_OF_SEARCHES = 10_000, 1_000
@@ -53,11 +55,11 @@ def parts(bots: int = DEALS_OF_BOTS, searches: int = DEALS_OF_SEARCHES) -> list[
     """All tournaments, those that are quickly played first."""
     steps = list(zip(LADDER[1:], LADDER[:-1]))
     return [
-        Part("bots-2", (*LADDER, TRAINED), bots),
+        Part("bots-2", LADDER, bots),
         *(Part(f"{upper}-{lower}-4", (upper, lower), bots, players=4) for upper, lower in steps),
         Part("bots-4", LADDER, bots, players=4),
         *(Part(f"careful-greedy-{book}", ("careful", "greedy"), bots, rules=book) for book in BOOKS),
-        *(Part(f"{search}-careful", (search, "careful"), searches) for search in SEARCHES),
+        *(Part(f"{SHORT[agent]}-{other}", (agent, other), searches) for agent, other in _SLOW_PAIRS),
     ]
 
 
@@ -155,9 +157,13 @@ def table(found: dict[str, Any]) -> str:
             "",
             *_matrix(by_name["bots-2"]),
             "",
-            "The searches, on fewer deals:",
+            "The trained agent and the searches, on fewer deals:",
             "",
-            *(_line(by_name[name]) for name in (f"{search}-careful" for search in SEARCHES) if name in by_name),
+            *(
+                _line(part)
+                for part in found["parts"]
+                if part["name"].startswith(tuple(f"{s}-" for s in SHORT.values()))
+            ),
             "",
             f"Ratings, {ANCHOR} = 0, 400 points being odds of ten to one to pay less than the other:",
             "",
@@ -180,7 +186,7 @@ def _gain(points: dict[str, float], sign: int) -> str:
 
 
 def _matrix(part: dict[str, Any]) -> list[str]:
-    names = [*LADDER, TRAINED]
+    names = LADDER
     cells = {}
     for one in part["differences"]:
         cells[one["first"], one["second"]] = _gain(one["points"], 1)
@@ -192,7 +198,7 @@ def _matrix(part: dict[str, Any]) -> list[str]:
 def _line(part: dict[str, Any]) -> str:
     one = part["differences"][0]
     took = part["milliseconds"][one["first"]]
-    time = f", {took:.0f} ms a decision" if one["first"] in SEARCHES else ""
+    time = f", {took:.1f} ms a decision" if one["first"] in SHORT else ""
     where = f"{part['rules']}: " if part["rules"] != "standard" or part["name"].endswith("standard") else ""
     who = f"{one['first']} against {one['second']}"
     return f"- {where}{who}: {_gain(one['points'], 1)} points a round over {part['deals']:,} deals{time}"

@@ -20,7 +20,8 @@ def test_tournaments_become_a_table(
     monkeypatch.setattr("training.arena_plot.plot", lambda *_: b"")  # drawn in tests of its own
     monkeypatch.setattr(strengths, "BOOKS", ("standard", "hops"))
     monkeypatch.setattr(strengths, "TRAINED", "uniform:seed=1")
-    monkeypatch.setattr(strengths, "SEARCHES", ("pimc:worlds=1", "ismcts:iterations=2"))
+    monkeypatch.setattr(strengths, "SHORT", {"uniform:seed=1": "default"})
+    monkeypatch.setattr(strengths, "_SLOW_PAIRS", (("uniform:seed=1", "careful"),))
     made = strengths.parts(bots=4, searches=2)
     monkeypatch.setattr(strengths, "parts", lambda: made)
     result = tmp_path / "strengths.json"
