@@ -51,7 +51,7 @@ def answers() -> dict[str, Answer]:
     }
 
 
-@pytest.mark.parametrize(("name", "seats"), [("uniform", (1, 0)), ("greedy", (0, 1)), ("greedy", (1, 1))])
+@pytest.mark.parametrize(("name", "seats"), [("uniform", (1, 0)), ("greedy", (1, 1))])
 def test_it_is_what_the_twin_finds(answers: dict[str, Answer], name: str, seats: tuple[int, int]):
     assert answers[name].best[seats] == pytest.approx(best_value(SMALL, chances_of(name, SMALL), *seats), abs=1e-9)
 
@@ -74,7 +74,7 @@ def test_values_are_those_of_one_game(answers: dict[str, Answer]):
 
 def test_the_response_is_worth_in_play_what_it_is_said_to_be(answers: dict[str, Answer]):
     response, uniform = answers["uniform"].response, make("uniform")
-    gained = np.zeros((1200, 2))
+    gained = np.zeros((1000, 2))
     for deal in range(len(gained)):
         for seat in range(2):
             game, history, decisions, last = Game(SMALL, 2, seed=77, game=deal), 0, 0, -1
@@ -115,7 +115,7 @@ def test_a_stock_that_is_shuffled_again_is_in_no_order():
     policy = player_of(make("greedy"), RENEWED)
     answer = best_response(policy, RENEWED, others=[policy])
     gained = []
-    for deal in range(1500):
+    for deal in range(1200):
         game, agent = Game(RENEWED, 2, seed=5, game=deal), make("greedy")
         first = game.seat
         while not game.is_over:
