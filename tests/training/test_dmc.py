@@ -22,6 +22,8 @@ from scala40_env.core.cards import JOKER, NUM_KINDS
 from scala40_env.core.game import Game
 from scala40_env.core.notation import format_action
 from scala40_env.core.rules import Rules
+from scala40_env.envs.derived import NOT_HELD
+from scala40_env.envs.observation import layout
 from training import cli, dmc
 from training.action_codes import NUM_FEATURES, PARTS, action_features
 from training.config import DMC, ConfigError, load
@@ -141,6 +143,8 @@ def test_it_learns_a_task_whose_answer_is_known():
     shown, done = rng.integers(8, size=(2, n))
     observations = np.zeros((n, trainer.collector.batch.observations.shape[1]), dtype=np.uint8)
     observations[np.arange(n), shown] = 2  # an input of about 1
+    leaves = layout("standard", 2, derived=True)["discard_leaves"].offset
+    observations[:, leaves : leaves + NUM_KINDS] = NOT_HELD
     empty = np.zeros(n, dtype=np.int64)
     made = dmc.Decisions(observations, (DISCARD + done).astype(np.int16), empty, empty)
     returns = (shown == done).astype(np.float32)
