@@ -129,7 +129,7 @@ class Run:
     @classmethod
     def begin(cls, folder: Path, config: PPO | Clone | DMC, command: str) -> Run:
         """A new run; ``ConfigError`` where the folder holds something."""
-        begin_folder(folder, config, command)
+        begin_folder(folder, config, command, "torch")
         return cls(folder, config, command)._locked()
 
     @classmethod

@@ -267,3 +267,8 @@ def test_a_run_that_was_cut_short_on_the_disk_is_refused(
     assert told.startswith("scala40 train: ")
     assert part.partition(".")[0] in told or "no run to resume" in told
     assert told.count("\n") == 1
+
+
+def test_an_opponent_that_is_no_compiled_bot_is_refused():
+    with pytest.raises(ConfigError, match=r"^config: opponents.names: 'pimc' is not a compiled bot$"):
+        Trainer(load(PPO, None, [*SMALL, 'opponents.names=["pimc"]']))
