@@ -5,6 +5,7 @@ nothing is a good discard.  Here the card of an action is described by what a pl
 gone, whether it stands in a meld or near others, how many cards that it waits for are still unseen, whether it fits
 onto the table, whether others threw such cards away.  All of it follows from the observation.
 
+Points are those of the usual scale, aces and court cards ten, and a deck is two packs, whatever the rules say.
 Features are about 0 ... 1.  ``NAMES`` says what they are, in their order.
 """
 

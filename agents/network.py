@@ -8,8 +8,11 @@ from numpy.typing import NDArray
 from agents.action_features import ActionFeatures
 from agents.inputs import Inputs
 from agents.weights import CRITIC, PREDICTS_RETURNS, Card
-from scala40_env.core.cards import JOKER, NUM_KINDS
+from scala40_env.core.cards import NUM_KINDS
 from scala40_env.core.rules import Rules
+
+STOCK_SCALE = 54.0
+"""By what the kinds of the stock, at the end of the hidden part, are divided for a critic."""
 
 
 def judged(seen: NDArray[np.float32], hidden: NDArray[np.uint8], players: int) -> NDArray[np.float32]:
@@ -21,7 +24,7 @@ def judged(seen: NDArray[np.float32], hidden: NDArray[np.uint8], players: int) -
         players: how many seats.
     """
     cards = hidden.astype(np.float32)
-    cards[:, (players - 1) * NUM_KINDS :] /= JOKER + 1
+    cards[:, (players - 1) * NUM_KINDS :] /= STOCK_SCALE
     return np.concatenate([seen, cards], axis=1)
 
 

@@ -12,6 +12,7 @@ from agents.network import Network, misfit
 from scala40_env.core.rules import Rules
 from scala40_env.core.state import MATCH_OVER
 from scala40_env.envs.batch import Batch
+from scala40_env.envs.rewards import POINTS_PER_REWARD
 
 _AT_ONCE = 128
 """Games side by side: enough to keep the network busy, few enough to fit into the cache."""
@@ -70,7 +71,7 @@ class PolicyPlayouts:
         if value:
             own = np.where(batch.seats == seat, 1.0, -1.0)
             worth = self._network.values(batch.observations[going], batch.hidden[going])
-            made[going] = 100 * worth * own[going]
+            made[going] = POINTS_PER_REWARD * worth * own[going]
             return made
         actions = np.zeros(batch.num_games, dtype=np.int64)
         for _ in range(_MOST_STEPS):

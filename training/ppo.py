@@ -25,9 +25,9 @@ from torch import nn
 
 from agents.action_features import NUM_FEATURES, ActionFeatures
 from agents.inputs import BY_USE, Inputs
+from agents.network import judged
 from agents.registry import make
 from agents.weights import load
-from scala40_env.core.cards import NUM_KINDS
 from scala40_env.core.game import num_actions
 from scala40_env.core.rules import Rules
 from scala40_env.envs.batch import Batch
@@ -37,10 +37,6 @@ from training import checkpoints
 from training.config import PPO, ConfigError
 from training.evaluate import Result, against_bot
 from training.league import FrozenPolicy, League
-
-HIDDEN_SCALE = 54.0
-"""The hidden part ends with the kinds of the stock, up to 53; they are divided by this."""
-
 
 # --- the network -----------------------------------------------------------------------------------------------------
 
@@ -210,9 +206,7 @@ class Collector:
         """What the critic takes."""
         if not self.config.privileged:
             return observations
-        cards = torch.from_numpy(hidden).float()
-        cards[:, (self.config.players - 1) * NUM_KINDS :] /= HIDDEN_SCALE
-        return torch.cat([observations, cards], dim=1)
+        return torch.from_numpy(judged(observations.numpy(), hidden, self.config.players))
 
     @torch.no_grad()
     def collect(self) -> Rollout:
