@@ -155,11 +155,7 @@ class Pimc:
     ) -> None:
         if not 1 <= worlds <= MOST_WORLDS:
             raise AgentError(f"worlds: expected an integer from 1 to {MOST_WORLDS}, got {worlds}")
-        if not 0 <= milliseconds < 1e6:
-            raise AgentError(f"milliseconds: expected a number from 0 to 1000000, got {milliseconds}")
-        if not 0 <= sure < 1e6:
-            raise AgentError(f"sure: expected a number from 0 to 1000000, got {sure}")
-        check_seed_and_doubt(seed, doubt)
+        check_shared(milliseconds, sure, seed, doubt)
         self.name = name_of("pimc", bot, prior, belief, value)
         self.worlds, self.milliseconds, self.sure = worlds, milliseconds, sure
         if not 0 <= turns <= TURN_LIMIT:
@@ -346,8 +342,12 @@ def name_of(search: str, bot: str, prior: str, belief: str, value: str = "") -> 
     return f"{search}({', '.join(parts)})" if parts else search
 
 
-def check_seed_and_doubt(seed: int, doubt: float) -> None:
-    """Raise ``AgentError`` for values that these options of a search cannot have."""
+def check_shared(milliseconds: float, sure: float, seed: int, doubt: float) -> None:
+    """Raise ``AgentError`` for values that the options which both searches have cannot have."""
+    if not 0 <= milliseconds < 1e6:
+        raise AgentError(f"milliseconds: expected a number from 0 to 1000000, got {milliseconds}")
+    if not 0 <= sure < 1e6:
+        raise AgentError(f"sure: expected a number from 0 to 1000000, got {sure}")
     if not 0 <= seed < 2**64:
         raise AgentError(f"seed: expected an integer from 0 to 2**64 - 1, got {seed}")
     if not 0 <= doubt <= 1:

@@ -92,9 +92,15 @@ def test_it_beats_the_bot_that_it_plays_out_with():
     assert result.agents[0].points.mean < result.agents[1].points.mean
 
 
-def test_the_prior_stands_unless_another_action_is_surely_better():
+@pytest.mark.parametrize(
+    ("stubborn", "bold"),
+    [
+        (Pimc(worlds=8, sure=1e5), Pimc(worlds=8, prior="")),
+        (Ismcts(iterations=100, sure=1e5), Ismcts(iterations=100, prior="")),
+    ],
+)
+def test_the_prior_stands_unless_another_action_is_surely_better(stubborn: Any, bold: Any):
     game, careful, stood = Game("standard", 2, seed=5), make("careful"), 0
-    stubborn, bold = Pimc(worlds=8, sure=1e5), Pimc(worlds=8, prior="")
     for step in range(40):
         if game.is_over:
             break
@@ -103,7 +109,7 @@ def test_the_prior_stands_unless_another_action_is_surely_better():
         assert stubborn.act(rows.copy(), legal, game.rules, step) == usual
         stood += bold.act(rows.copy(), legal, game.rules, step) != usual
         game.play(usual)
-    assert stood > 3, "eight worlds are few: without a prior luck decides"
+    assert stood > 3, "the worlds are few: without a prior luck decides"
 
 
 def _discards(game: Game, bot: str) -> bool:

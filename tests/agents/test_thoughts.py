@@ -60,8 +60,18 @@ def test_pimc_tells_whether_the_choice_of_its_prior_stood(sure: float, stands: b
     assert thought["prior_stood"] is stands is (thought["prior"] == chosen)
 
 
+@pytest.mark.parametrize(("sure", "stands"), [(1000.0, True), (0.0, False)])
+def test_ismcts_tells_whether_the_choice_of_its_prior_stood(sure: float, stands: bool) -> None:
+    agent = Ismcts(iterations=200, prior="uniform", sure=sure)
+    game, chosen = decided(agent)
+    thought = agent.thought
+    assert thought is not None
+    assert thought["prior"] in legal_texts(game)
+    assert thought["prior_stood"] is stands is (thought["prior"] == chosen)
+
+
 def test_ismcts_tells_how_often_the_best_actions_were_visited() -> None:
-    agent = Ismcts(iterations=60)
+    agent = Ismcts(iterations=60, prior="")
     assert agent.thought is None
     game, chosen = decided(agent)
     thought = thought_of(agent)
