@@ -288,7 +288,7 @@ class Ismcts:
 
     def __init__(
         self,
-        iterations: int = 1000,
+        iterations: int = 4000,
         milliseconds: float = 0.0,
         exploration: float = 0.5,
         bot: str = "greedy",

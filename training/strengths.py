@@ -29,10 +29,12 @@ LADDER = ("uniform", "greedy", "solver", "careful")
 TRAINED = "policy:default"
 SEARCHES = ("pimc", "ismcts")
 SHORT = {TRAINED: "default", "pimc": "pimc", "ismcts": "ismcts"}
-_SLOW_PAIRS = ((TRAINED, "solver"), (TRAINED, "careful"), ("pimc", "careful"), ("ismcts", "careful"))
+SLOW = (TRAINED, *SEARCHES)
+_STEPS = ((TRAINED, "solver"), (TRAINED, "careful"), ("pimc", "careful"), ("ismcts", "careful"), ("ismcts", "pimc"))
+"""The slow rungs and those below; the searches' other pairs are told on fewer deals."""
 BOOKS = ("standard", "italian", "cerchio", "hops", "international")
 SEED = 2026
-DEALS_OF_BOTS, DEALS_OF_SEARCHES = 10_000, 1_000
+DEALS_OF_BOTS, DEALS_OF_SEARCHES, DEALS_OF_OTHERS = 10_000, 1_000, 200
 
 
 @dataclass(frozen=True)
@@ -51,16 +53,22 @@ class Part:
         return [*self.agents, *told, "--time-limit", "0"]  # all of them are known to answer
 
 
-def parts(bots: int = DEALS_OF_BOTS, searches: int = DEALS_OF_SEARCHES) -> list[Part]:
+def parts(bots: int = DEALS_OF_BOTS, searches: int = DEALS_OF_SEARCHES, others: int = DEALS_OF_OTHERS) -> list[Part]:
     """All tournaments, those that are quickly played first."""
     steps = list(zip(LADDER[1:], LADDER[:-1]))
+    pairs = [(upper, lower) for i, upper in enumerate(SLOW) for lower in (*LADDER, *SLOW[:i])]
     return [
         Part("bots-2", LADDER, bots),
         *(Part(f"{upper}-{lower}-4", (upper, lower), bots, players=4) for upper, lower in steps),
         Part("bots-4", LADDER, bots, players=4),
         *(Part(f"careful-greedy-{book}", ("careful", "greedy"), bots, rules=book) for book in BOOKS),
-        *(Part(f"{SHORT[agent]}-{other}", (agent, other), searches) for agent, other in _SLOW_PAIRS),
+        *(_slow(pair, searches) for pair in _STEPS),
+        *(_slow(pair, searches if pair[0] == TRAINED else others) for pair in pairs if pair not in _STEPS),
     ]
+
+
+def _slow(pair: tuple[str, str], deals: int) -> Part:
+    return Part("-".join(SHORT.get(agent, agent) for agent in pair), pair, deals)
 
 
 # --- playing ---------------------------------------------------------------------------------------------------------
@@ -80,7 +88,7 @@ def play(part: Part, runs: Path, extra: Sequence[str]) -> None:
 def gather(made: Sequence[Part], runs: Path) -> dict[str, Any]:
     """What the folders say, as ``results/strengths.json`` keeps it."""
     entries, ahead = [], {2: [], 4: []}
-    names = [*LADDER, TRAINED, *SEARCHES]
+    names = [*LADDER, *SLOW]
     for part in made:
         found = json.loads((runs / part.name / RESULTS).read_text("utf-8"))
         timing = json.loads((runs / part.name / TIMING).read_text("utf-8"))["timing"]
@@ -153,11 +161,12 @@ def table(found: dict[str, Any]) -> str:
     return "\n".join(
         [
             "Points a round that the agent of the line pays less than that of the column: two players, `standard`,",
-            f"{by_name['bots-2']['deals']:,} deals, each played from both seats, with 95 % intervals over deals.",
+            f"{by_name['bots-2']['deals']:,} deals between the first {len(LADDER)}, fewer with the others (below), each",
+            "played from both seats, with 95 % intervals over deals.",
             "",
-            *_matrix(by_name["bots-2"]),
+            *_matrix([part for part in found["parts"] if part["rules"] == "standard" and part["players"] == 2]),
             "",
-            "The trained agent and the searches, on fewer deals:",
+            "The trained agent and the searches, against the rungs below them and the others:",
             "",
             *(
                 _line(part)
@@ -185,10 +194,10 @@ def _gain(points: dict[str, float], sign: int) -> str:
     return f"{mean:+.2f} ± {half:.2f}"
 
 
-def _matrix(part: dict[str, Any]) -> list[str]:
-    names = LADDER
+def _matrix(played: Sequence[dict[str, Any]]) -> list[str]:
+    names = (*LADDER, *SLOW)
     cells = {}
-    for one in part["differences"]:
+    for one in (one for part in reversed(played) for one in part["differences"]):
         cells[one["first"], one["second"]] = _gain(one["points"], 1)
         cells[one["second"], one["first"]] = _gain(one["points"], -1)
     lines = [f"| | {' | '.join(names)} |", f"|---|{'--:|' * len(names)}"]
@@ -205,7 +214,7 @@ def _line(part: dict[str, Any]) -> str:
 
 
 def _rating_lines(ratings: dict[str, Any]) -> list[str]:
-    names = [*LADDER, TRAINED, *SEARCHES]
+    names = [*LADDER, *SLOW]
     lines = [f"| players | {' | '.join(names)} |", f"|---|{'--:|' * len(names)}"]
     for players, told in ratings.items():
         cells = []
