@@ -161,8 +161,9 @@ def table(found: dict[str, Any]) -> str:
     return "\n".join(
         [
             "Points a round that the agent of the line pays less than that of the column: two players, `standard`,",
-            f"{by_name['bots-2']['deals']:,} deals between the first {len(LADDER)}, fewer with the others (below), each",
-            "played from both seats, with 95 % intervals over deals.",
+            f"{by_name['bots-2']['deals']:,} deals between the first {len(LADDER)}, fewer with the others (see below), "
+            "each played from both",
+            "seats, with 95 % intervals over deals.",
             "",
             *_matrix([part for part in found["parts"] if part["rules"] == "standard" and part["players"] == 2]),
             "",
