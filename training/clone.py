@@ -116,10 +116,10 @@ class Cloner:
                 rows = order[begin : begin + config.minibatch]
                 decisions = flat["observations"][rows], flat["legal"][rows], flat["counts"][rows]
                 logits, seen, made = self.collector.logits(self.model, *decisions)
-                picked = torch.from_numpy(made.starts + labels[rows])
+                picked = made.starts + torch.from_numpy(labels[rows])
                 policy_loss = -log_softmax(logits, made.owners, len(rows))[picked].mean()
                 known = torch.from_numpy(flat["learns"][rows])
-                values = self.model.values(self.collector.judged(seen, flat["hidden"][rows]))
+                values = self.collector.values(seen, flat["hidden"][rows])
                 errors = nn.functional.mse_loss(values, torch.from_numpy(flat["advantages"][rows]), reduction="none")
                 value_loss = (errors * known).sum() / known.sum().clamp(min=1)
                 loss = policy_loss + config.value_weight * value_loss
@@ -130,7 +130,7 @@ class Cloner:
                 if epoch == 0:
                     totals["policy_loss"].append(policy_loss.item())
                     totals["value_loss"].append(value_loss.item())
-                    totals["agreement"].append(_agreement(logits.detach().numpy(), made.starts, labels[rows]))
+                    totals["agreement"].append(_agreement(logits.detach().numpy(), made.starts.numpy(), labels[rows]))
         return {**{name: float(np.mean(told)) for name, told in totals.items()}, "learned_from": float(len(labels))}
 
 

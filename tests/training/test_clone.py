@@ -66,9 +66,8 @@ def test_its_weights_begin_a_run_of_ppo(tmp_path: Path, capsys: pytest.CaptureFi
     for name, array in policy.network.arrays.items():
         assert np.array_equal(own[name].numpy(), array), name
     batch = trainer.collector.batch
-    judged = trainer.collector.judged(trainer.collector.seen(batch.observations), batch.hidden)
     with torch.no_grad():
-        expected = trainer.model.values(judged).numpy()
+        expected = trainer.collector.values(trainer.collector.seen(batch.observations), batch.hidden).numpy()
     assert np.allclose(policy.network.values(batch.observations, batch.hidden), expected, atol=1e-5)
     with pytest.raises(ConfigError, match="for other hidden than this run"):
         Trainer(load(PPO, None, [*same, "hidden=[16]"]))
