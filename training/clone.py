@@ -43,7 +43,7 @@ class Cloner:
         self._ppo = Trainer(as_ppo(config))
         self.model, self.collector, self.league = self._ppo.model, self._ppo.collector, self._ppo.league
         self.rng = self._ppo.rng
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=config.learning_rate, eps=1e-5)
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=config.learning_rate, eps=1e-5, fused=True)
         self.teacher = Teacher(make(config.teacher))
         self.updates = self.decisions = 0
         self.seconds = 0.0

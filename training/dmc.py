@@ -127,7 +127,7 @@ class Collector:
 
     def seen(self, observations: NDArray[np.uint8]) -> Sparse:
         """Observations as the network takes them."""
-        return Sparse(self.inputs(observations))
+        return Sparse(self.inputs.size, *self.inputs.nonzero(observations))
 
     @torch.no_grad()
     def collect(self, epsilon: float) -> tuple[Decisions, NDArray[np.float32]]:
@@ -239,7 +239,7 @@ class Trainer:
         self.model = ActionValues(seen, features, config.hidden)
         self.league = League(config, self.rng, lambda: ActionValues(seen, features, config.hidden))
         self.collector = Collector(config, self.model, self.league, self.rng)
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=config.learning_rate)
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=config.learning_rate, fused=True)
         self.updates = 0
         self.decisions = 0
         self.seconds = 0.0

@@ -177,7 +177,7 @@ class Collector:
 
     def seen(self, observations: NDArray[np.uint8]) -> Sparse:
         """Observations as the networks take them."""
-        return Sparse(self.inputs(observations))
+        return Sparse(self.inputs.size, *self.inputs.nonzero(observations))
 
     def choices(self, observations: NDArray[np.uint8], legal: NDArray[np.int16], counts: NDArray[np.int64]) -> Choices:
         """The legal actions of some decisions."""
@@ -403,7 +403,7 @@ class Trainer:
             load_weights(self.model, config, rules)
         self.league = League(config, self.rng, lambda: ActorCritic(seen, 0, *shape))
         self.collector = Collector(config, self.model, self.league, self.rng, rules)
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=config.learning_rate, eps=1e-5)
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=config.learning_rate, eps=1e-5, fused=True)
         self.updates = 0
         self.decisions = 0
         self.seconds = 0.0

@@ -24,21 +24,16 @@ class Sparse:
     """Rows of numbers of which few are not zero.
 
     Args:
-        given: all numbers, ``float32``, shape ``(n, size)``.
-
-    Attributes:
         size: how many columns there are.
         columns, values, starts: the column and the number of each that is not zero, row by row, and where each row
-            begins.
+            begins: ``int32``, ``float32`` and ``int32``, as ``agents.inputs`` tells them.
     """
 
-    def __init__(self, given: NDArray[np.float32]) -> None:
-        n, self.size = given.shape
-        columns, values = np.empty(given.size + 1, dtype=np.int32), np.empty(given.size + 1, dtype=np.float32)
-        starts = np.empty(n, dtype=np.int32)
-        count = _gather(np.ascontiguousarray(given), columns, values, starts)
-        self.columns, self.values = torch.from_numpy(columns[:count]), torch.from_numpy(values[:count])
-        self.starts = torch.from_numpy(starts)
+    def __init__(
+        self, size: int, columns: NDArray[np.int32], values: NDArray[np.float32], starts: NDArray[np.int32]
+    ) -> None:
+        self.size = size
+        self.columns, self.values, self.starts = map(torch.from_numpy, (columns, values, starts))
 
     @cached_property
     def turned(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -48,21 +43,6 @@ class Sparse:
         filled = np.zeros(self.size, dtype=np.int32)
         _turn(*_arrays(self.columns, self.values, self.starts), filled, *_arrays(rows, values, starts))
         return rows, values, starts
-
-
-@kernel
-def _gather(
-    given: NDArray[np.float32], columns: NDArray[np.int32], values: NDArray[np.float32], starts: NDArray[np.int32]
-) -> int:
-    n, size = given.shape
-    k = 0
-    for row in range(n):
-        starts[row] = k
-        for column in range(size):  # each is written, and stays if it is not zero: a branch would be guessed wrong
-            columns[k] = column
-            values[k] = given[row, column]
-            k += given[row, column] != 0
-    return k
 
 
 @kernel

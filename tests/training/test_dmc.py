@@ -28,7 +28,6 @@ from training import cli, dmc
 from training.action_codes import NUM_FEATURES, PARTS, action_features
 from training.config import DMC, ConfigError, load
 from training.evaluate import VALIDATION_SEED, against_bot
-from training.sparse import Sparse
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of matplotlib's and tensorboard's own imports
 
@@ -215,8 +214,9 @@ def test_decisions_are_paid_what_their_round_brings():
 def test_the_first_layer_is_that_of_a_network_over_both():
     trainer = dmc.Trainer(load(DMC, None, [*ALONE, "games=4", "hidden=[24, 8]"]))
     model, rng = trainer.model, np.random.default_rng(1)
-    inputs = rng.random((5, trainer.collector.batch.observations.shape[1]), dtype=np.float32)
-    seen = torch.from_numpy(inputs)
+    observations = rng.integers(3, size=(5, trainer.collector.inputs.size), dtype=np.uint8)
+    seen = torch.from_numpy(trainer.collector.inputs(observations))
+    given = trainer.collector.seen(observations)
     actions, owners = torch.from_numpy(rng.integers(600, size=12)), torch.from_numpy(rng.integers(5, size=12))
     with torch.no_grad():
         both = torch.cat([seen[owners], model.actor.features[actions]], dim=1)
@@ -224,7 +224,7 @@ def test_the_first_layer_is_that_of_a_network_over_both():
         hidden = torch.relu(both @ weight.T + model.actor["0"].bias)
         hidden = torch.relu(model.actor["1"](hidden))
         expected = model.actor["2"](hidden)[:, 0]
-        assert torch.allclose(model(Sparse(inputs), actions, owners, model.of_actions()), expected, atol=1e-5)
+        assert torch.allclose(model(given, actions, owners, model.of_actions()), expected, atol=1e-5)
 
 
 # --- the features of actions -----------------------------------------------------------------------------------------
