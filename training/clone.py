@@ -33,14 +33,18 @@ class Cloner:
     """A run of cloning; ``advance`` plays some moves and learns from them.
 
     It is a ``training.ppo.Trainer`` whose moves are the teacher's.
+
+    Args:
+        config: the settings.
+        rules: the rules, where they are not a rulebook that ``config`` could name.
     """
 
     algorithm = "clone"
     columns = ("per_second", "learned_from", "policy_loss", "value_loss", "agreement")
 
-    def __init__(self, config: Clone) -> None:
+    def __init__(self, config: Clone, rules: Rules | None = None) -> None:
         self.config = config
-        self._ppo = Trainer(as_ppo(config))
+        self._ppo = Trainer(as_ppo(config), rules)
         self.model, self.collector, self.league = self._ppo.model, self._ppo.collector, self._ppo.league
         self.rng = self._ppo.rng
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=config.learning_rate, eps=1e-5, fused=True)
