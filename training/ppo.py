@@ -27,7 +27,7 @@ from agents.action_features import NUM_FEATURES, ActionFeatures
 from agents.inputs import BY_USE, Inputs
 from agents.network import scaled_cards
 from agents.registry import make
-from agents.weights import load
+from agents.weights import Card, load
 from scala40_env.core.game import num_actions
 from scala40_env.core.rules import Rules
 from scala40_env.envs.batch import Batch
@@ -339,6 +339,19 @@ def log_softmax(logits: torch.Tensor, owners: torch.Tensor, decisions: int) -> t
     return shifted - sums.log()[owners]
 
 
+def unlike(card: Card, config: PPO, rules: Rules) -> str:
+    """In what weights differ from those of a run, so that it cannot begin with them: empty where it can."""
+    wanted = {
+        "rules": rules.to_mapping(),
+        "players": config.players,
+        "derived": config.derived,
+        "hidden": tuple(config.hidden),
+        "inputs": BY_USE,
+        "action_features": NUM_FEATURES if config.action_features else 0,
+    }
+    return next((name for name, value in wanted.items() if getattr(card, name) != value), "")
+
+
 def load_weights(model: ActorCritic, config: PPO, rules: Rules | None = None) -> None:
     """Begin with the weights of a file: its actor, and its critic where it has one that fits.
 
@@ -347,17 +360,8 @@ def load_weights(model: ActorCritic, config: PPO, rules: Rules | None = None) ->
         ConfigError: weights of other rules, players or a network of another shape.
     """
     arrays, card = load(Path(config.warm_start))
-    wanted = {
-        "rules": (rules or Rules.load(config.rules)).to_mapping(),
-        "players": config.players,
-        "derived": config.derived,
-        "hidden": tuple(config.hidden),
-        "inputs": BY_USE,
-        "action_features": NUM_FEATURES if config.action_features else 0,
-    }
-    for name, value in wanted.items():
-        if getattr(card, name) != value:
-            raise ConfigError(f"config: warm_start: {config.warm_start} is for other {name} than this run")
+    if other := unlike(card, config, rules or Rules.load(config.rules)):
+        raise ConfigError(f"config: warm_start: {config.warm_start} is for other {other} than this run")
     tensors = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
     own = model.state_dict()
     fitting = {name: tensor for name, tensor in tensors.items() if name in own and own[name].shape == tensor.shape}
