@@ -15,17 +15,16 @@ STOCK_SCALE = 54.0
 """By what the kinds of the stock, at the end of the hidden part, are divided for a critic."""
 
 
-def judged(seen: NDArray[np.float32], hidden: NDArray[np.uint8], players: int) -> NDArray[np.float32]:
-    """What a critic that sees the hidden cards takes: what its seat sees, the other hands, and the stock.
+def scaled_cards(hidden: NDArray[np.uint8], players: int) -> NDArray[np.float32]:
+    """What a critic that sees the hidden cards takes after what its seat sees: the other hands, and the stock.
 
     Args:
-        seen: inputs, shape ``(n, size)``.
         hidden: as ``observe.hidden_part`` writes it, shape ``(n, hidden size)``.
         players: how many seats.
     """
     cards = hidden.astype(np.float32)
     cards[:, (players - 1) * NUM_KINDS :] /= STOCK_SCALE
-    return np.concatenate([seen, cards], axis=1)
+    return cards
 
 
 class Network:
@@ -105,7 +104,7 @@ class Network:
         """What the seat to act gains from here on, in hundreds of points, with all cards seen: shape ``(n,)``."""
         inputs = self.inputs(observations)
         if self.card.privileged:
-            inputs = judged(inputs, hidden, self.card.players)
+            inputs = np.concatenate([inputs, scaled_cards(hidden, self.card.players)], axis=1)
         weight, bias = self._layer("critic", self._depth)
         return (self._hidden("critic", inputs) @ weight.T + bias)[:, 0]
 

@@ -33,17 +33,21 @@ class Cloner:
     """A run of cloning; ``advance`` plays some moves and learns from them.
 
     It is a ``training.ppo.Trainer`` whose moves are the teacher's.
+
+    Args:
+        config: the settings.
+        rules: the rules, where they are not a rulebook that ``config`` could name.
     """
 
     algorithm = "clone"
     columns = ("per_second", "learned_from", "policy_loss", "value_loss", "agreement")
 
-    def __init__(self, config: Clone) -> None:
+    def __init__(self, config: Clone, rules: Rules | None = None) -> None:
         self.config = config
-        self._ppo = Trainer(as_ppo(config))
+        self._ppo = Trainer(as_ppo(config), rules)
         self.model, self.collector, self.league = self._ppo.model, self._ppo.collector, self._ppo.league
         self.rng = self._ppo.rng
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=config.learning_rate, eps=1e-5)
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=config.learning_rate, eps=1e-5, fused=True)
         self.teacher = Teacher(make(config.teacher))
         self.updates = self.decisions = 0
         self.seconds = 0.0
@@ -116,10 +120,10 @@ class Cloner:
                 rows = order[begin : begin + config.minibatch]
                 decisions = flat["observations"][rows], flat["legal"][rows], flat["counts"][rows]
                 logits, seen, made = self.collector.logits(self.model, *decisions)
-                picked = torch.from_numpy(made.starts + labels[rows])
+                picked = made.starts + torch.from_numpy(labels[rows])
                 policy_loss = -log_softmax(logits, made.owners, len(rows))[picked].mean()
                 known = torch.from_numpy(flat["learns"][rows])
-                values = self.model.values(self.collector.judged(seen, flat["hidden"][rows]))
+                values = self.collector.values(seen, flat["hidden"][rows])
                 errors = nn.functional.mse_loss(values, torch.from_numpy(flat["advantages"][rows]), reduction="none")
                 value_loss = (errors * known).sum() / known.sum().clamp(min=1)
                 loss = policy_loss + config.value_weight * value_loss
@@ -130,7 +134,7 @@ class Cloner:
                 if epoch == 0:
                     totals["policy_loss"].append(policy_loss.item())
                     totals["value_loss"].append(value_loss.item())
-                    totals["agreement"].append(_agreement(logits.detach().numpy(), made.starts, labels[rows]))
+                    totals["agreement"].append(_agreement(logits.detach().numpy(), made.starts.numpy(), labels[rows]))
         return {**{name: float(np.mean(told)) for name, told in totals.items()}, "learned_from": float(len(labels))}
 
 

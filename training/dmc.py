@@ -33,6 +33,7 @@ from training.action_codes import action_features
 from training.config import DMC
 from training.evaluate import Result, against_bot
 from training.league import League
+from training.sparse import Sparse, by_columns, linear
 
 # --- the network -----------------------------------------------------------------------------------------------------
 
@@ -48,6 +49,7 @@ class ActionValues(nn.Module):
         sizes = [seen, *widths, 1]
         layers = {str(i): nn.Linear(given, made) for i, (given, made) in enumerate(itertools.pairwise(sizes))}
         self.actor = nn.ModuleDict({**layers, "action": nn.Linear(features.shape[1], widths[0], bias=False)})
+        by_columns(self.actor["0"])
         self.actor.register_buffer("features", torch.from_numpy(features))
         self._later = [str(i) for i in range(1, len(sizes) - 1)]
 
@@ -56,10 +58,10 @@ class ActionValues(nn.Module):
         return self.actor["action"](self.actor.features)
 
     def forward(
-        self, seen: torch.Tensor, actions: torch.Tensor, owners: torch.Tensor | None, of_actions: torch.Tensor
+        self, seen: Sparse, actions: torch.Tensor, owners: torch.Tensor | None, of_actions: torch.Tensor
     ) -> torch.Tensor:
         """The value of each action, ``(k,)``; ``owners`` says to whose observation each belongs, one a row if None."""
-        of_seen = self.actor["0"](seen)
+        of_seen = linear(self.actor["0"], seen)
         value = (of_seen if owners is None else of_seen[owners]) + nn.functional.embedding(actions, of_actions)
         for name in self._later:
             value = self.actor[name](torch.relu(value))
@@ -69,7 +71,7 @@ class ActionValues(nn.Module):
 def greedy_picks(
     model: ActionValues,
     of_actions: torch.Tensor,
-    seen: torch.Tensor,
+    seen: Sparse,
     legal: NDArray[np.int16],
     counts: NDArray[np.int64],
 ) -> NDArray[np.int64]:
@@ -123,9 +125,9 @@ class Collector:
         self.waiting = self._decisions(np.zeros(0, dtype=np.int64), self.batch.legal[:, 0])
         """Decisions of rounds that go on."""
 
-    def seen(self, observations: NDArray[np.uint8]) -> torch.Tensor:
+    def seen(self, observations: NDArray[np.uint8]) -> Sparse:
         """Observations as the network takes them."""
-        return torch.from_numpy(self.inputs(observations))
+        return Sparse(self.inputs.size, *self.inputs.nonzero(observations))
 
     @torch.no_grad()
     def collect(self, epsilon: float) -> tuple[Decisions, NDArray[np.float32]]:
@@ -237,7 +239,7 @@ class Trainer:
         self.model = ActionValues(seen, features, config.hidden)
         self.league = League(config, self.rng, lambda: ActionValues(seen, features, config.hidden))
         self.collector = Collector(config, self.model, self.league, self.rng)
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=config.learning_rate)
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=config.learning_rate, fused=True)
         self.updates = 0
         self.decisions = 0
         self.seconds = 0.0

@@ -25,9 +25,9 @@ from torch import nn
 
 from agents.action_features import NUM_FEATURES, ActionFeatures
 from agents.inputs import BY_USE, Inputs
-from agents.network import judged
+from agents.network import scaled_cards
 from agents.registry import make
-from agents.weights import load
+from agents.weights import Card, load
 from scala40_env.core.game import num_actions
 from scala40_env.core.rules import Rules
 from scala40_env.envs.batch import Batch
@@ -37,6 +37,7 @@ from training import checkpoints
 from training.config import PPO, ConfigError
 from training.evaluate import Result, against_bot
 from training.league import FrozenPolicy, League
+from training.sparse import Sparse, by_columns, linear, picked
 
 # --- the network -----------------------------------------------------------------------------------------------------
 
@@ -68,31 +69,30 @@ class ActorCritic(nn.Module):
             self.actor.extend(mlp([widths[-1], NUM_FEATURES], 0.01))
         self.critic = mlp([seen + hidden_cards, *widths, 1], 1.0)
 
-    def logits(
-        self, observations: torch.Tensor, actions: torch.Tensor, owners: torch.Tensor, described: torch.Tensor | None
-    ) -> torch.Tensor:
-        """The logits of legal actions alone, one after the other.
+        for net in (self.actor, self.critic):
+            by_columns(net[0])
 
-        Args:
-            observations: ``(n, seen)``.
-            actions: ``(k,)``.
-            owners: to whose observation each belongs, ``(k,)``.
-            described: the features of each, ``(k, NUM_FEATURES)``, or ``None``.
-        """
-        for layer in self.actor[: self.depth]:
-            observations = torch.relu(layer(observations))
+    def logits(self, seen: Sparse, choices: Choices) -> torch.Tensor:
+        """The logits of the legal actions alone, one after the other: ``(k,)``."""
+        hidden = self._hidden(self.actor, linear(self.actor[0], seen))
         head = self.actor[self.depth]
-        weights = nn.functional.embedding(actions, head.weight)
-        logits = (weights * observations[owners]).sum(dim=1) + head.bias[actions]
-        if described is not None:
-            logits = logits + (self.actor[self.depth + 1](observations)[owners] * described).sum(dim=1)
+        logits = picked(hidden, head.weight, choices.actions, choices.starts) + head.bias[choices.actions]
+        if choices.described is not None:
+            worth = self.actor[self.depth + 1](hidden)
+            each = torch.arange(len(choices.actions))
+            logits = logits + picked(worth, choices.described, each, choices.starts)
         return logits
 
-    def values(self, observations: torch.Tensor) -> torch.Tensor:
-        """What a seat expects to be paid from here on: ``(n,)``."""
-        for layer in self.critic[:-1]:
-            observations = torch.relu(layer(observations))
-        return self.critic[-1](observations)[:, 0]
+    def values(self, seen: Sparse, cards: torch.Tensor | None) -> torch.Tensor:
+        """What a seat expects to be paid from here on: ``(n,)``; ``cards`` are the hidden ones, where it sees them."""
+        return self.critic[-1](self._hidden(self.critic, linear(self.critic[0], seen, cards)))[:, 0]
+
+    def _hidden(self, net: nn.ModuleList, first: torch.Tensor) -> torch.Tensor:
+        """The last hidden layer, ``(n, widths[-1])``, from what the first layer made."""
+        hidden = torch.relu(first)
+        for layer in net[1 : self.depth]:
+            hidden = torch.relu(layer(hidden))
+        return hidden
 
 
 @dataclass
@@ -108,7 +108,7 @@ class Choices:
 
     actions: torch.Tensor
     owners: torch.Tensor
-    starts: NDArray[np.int64]
+    starts: torch.Tensor
     described: torch.Tensor | None
 
 
@@ -175,9 +175,9 @@ class Collector:
             advantages=np.zeros(shape, dtype=np.float32),
         )
 
-    def seen(self, observations: NDArray[np.uint8]) -> torch.Tensor:
-        """Observations as the actor takes them."""
-        return torch.from_numpy(self.inputs(observations))
+    def seen(self, observations: NDArray[np.uint8]) -> Sparse:
+        """Observations as the networks take them."""
+        return Sparse(self.inputs.size, *self.inputs.nonzero(observations))
 
     def choices(self, observations: NDArray[np.uint8], legal: NDArray[np.int16], counts: NDArray[np.int64]) -> Choices:
         """The legal actions of some decisions."""
@@ -185,7 +185,7 @@ class Collector:
         return Choices(
             actions=torch.from_numpy(legal[:, : counts.max()][among].astype(np.int64)),
             owners=torch.from_numpy(np.repeat(np.arange(len(counts)), counts)),
-            starts=np.concatenate([[0], np.cumsum(counts)[:-1]]),
+            starts=torch.from_numpy(np.cumsum(counts) - counts),
             described=None if self.features is None else torch.from_numpy(self.features(observations, legal, counts)),
         )
 
@@ -195,18 +195,17 @@ class Collector:
         observations: NDArray[np.uint8],
         legal: NDArray[np.int16],
         counts: NDArray[np.int64],
-    ) -> tuple[torch.Tensor, torch.Tensor, Choices]:
+    ) -> tuple[torch.Tensor, Sparse, Choices]:
         """The logits of some decisions, flat; what the actor saw; and which actions they are of."""
         seen, made = self.seen(observations), self.choices(observations, legal, counts)
         if isinstance(model, FrozenPolicy):  # which has its own way of taking an observation
             return torch.from_numpy(model.logits(observations, legal, counts)), seen, made
-        return model.logits(seen, made.actions, made.owners, made.described), seen, made
+        return model.logits(seen, made), seen, made
 
-    def judged(self, observations: torch.Tensor, hidden: NDArray[np.uint8]) -> torch.Tensor:
-        """What the critic takes."""
-        if not self.config.privileged:
-            return observations
-        return torch.from_numpy(judged(observations.numpy(), hidden, self.config.players))
+    def values(self, seen: Sparse, hidden: NDArray[np.uint8]) -> torch.Tensor:
+        """What the critic expects; ``hidden`` as ``observe.hidden_part`` writes it."""
+        cards = torch.from_numpy(scaled_cards(hidden, self.config.players)) if self.config.privileged else None
+        return self.model.values(seen, cards)
 
     @torch.no_grad()
     def collect(self) -> Rollout:
@@ -229,7 +228,7 @@ class Collector:
     def _decide(self, t: int, games: NDArray[np.int64], model: ActorCritic | FrozenPolicy) -> None:
         kept = self.rollout
         flat, seen, made = self.logits(model, kept.observations[t, games], kept.legal[t, games], kept.counts[t, games])
-        flat, owners, starts = flat.numpy(), made.owners.numpy(), made.starts
+        flat, owners, starts = flat.numpy(), made.owners.numpy(), made.starts.numpy()
         tops = np.maximum.reduceat(flat, starts)
         sums = np.add.reduceat(np.exp(flat - tops[owners]), starts)
         noisy = flat + self.rng.gumbel(size=len(flat)).astype(np.float32)
@@ -240,7 +239,7 @@ class Collector:
         kept.picks[t, games] = chosen - starts
         kept.log_probs[t, games] = flat[chosen] - tops - np.log(sums)
         if model is self.model:
-            kept.values[t, games] = self.model.values(self.judged(seen, kept.hidden[t, games])).numpy()
+            kept.values[t, games] = self.values(seen, kept.hidden[t, games]).numpy()
 
     def _judge(self) -> None:
         """Advantages by GAE, for each seat along its own decisions."""
@@ -255,7 +254,7 @@ class Collector:
         if now.any():
             seen = self.seen(batch.observations[now])
             seats = batch.seats[now]
-            following[now, seats] = self.model.values(self.judged(seen, batch.hidden[now])).numpy()
+            following[now, seats] = self.values(seen, batch.hidden[now]).numpy()
             potential[now, seats] = self._potential(batch.observations[now])
             is_known[now, seats] = True
         for t in range(config.steps - 1, -1, -1):
@@ -306,7 +305,7 @@ def update(
             rows = indices[part_of]
             decisions = flat["observations"][rows], flat["legal"][rows], flat["counts"][rows]
             logits, seen, made = collector.logits(model, *decisions)
-            picked = torch.from_numpy(made.starts + flat["picks"][rows])
+            picked = made.starts + torch.from_numpy(flat["picks"][rows])
             log_all = log_softmax(logits, made.owners, len(rows))
             log_probs = log_all[picked]
             old = torch.from_numpy(flat["log_probs"][rows])
@@ -315,7 +314,7 @@ def update(
             clipped = torch.clamp(ratio, 1 - config.clip, 1 + config.clip)
             policy_loss = -torch.min(ratio * gain, clipped * gain).mean()
             entropy = -(log_all.exp() * log_all).sum() / len(rows)
-            values = model.values(collector.judged(seen, flat["hidden"][rows]))
+            values = collector.values(seen, flat["hidden"][rows])
             value_loss = nn.functional.mse_loss(values, torch.from_numpy(returns[part_of]))
             loss = policy_loss + config.value_weight * value_loss - entropy_weight * entropy
             optimizer.zero_grad(set_to_none=True)
@@ -340,6 +339,19 @@ def log_softmax(logits: torch.Tensor, owners: torch.Tensor, decisions: int) -> t
     return shifted - sums.log()[owners]
 
 
+def unlike(card: Card, config: PPO, rules: Rules) -> str:
+    """In what weights differ from those of a run, so that it cannot begin with them: empty where it can."""
+    wanted = {
+        "rules": rules.to_mapping(),
+        "players": config.players,
+        "derived": config.derived,
+        "hidden": tuple(config.hidden),
+        "inputs": BY_USE,
+        "action_features": NUM_FEATURES if config.action_features else 0,
+    }
+    return next((name for name, value in wanted.items() if getattr(card, name) != value), "")
+
+
 def load_weights(model: ActorCritic, config: PPO, rules: Rules | None = None) -> None:
     """Begin with the weights of a file: its actor, and its critic where it has one that fits.
 
@@ -348,17 +360,8 @@ def load_weights(model: ActorCritic, config: PPO, rules: Rules | None = None) ->
         ConfigError: weights of other rules, players or a network of another shape.
     """
     arrays, card = load(Path(config.warm_start))
-    wanted = {
-        "rules": (rules or Rules.load(config.rules)).to_mapping(),
-        "players": config.players,
-        "derived": config.derived,
-        "hidden": tuple(config.hidden),
-        "inputs": BY_USE,
-        "action_features": NUM_FEATURES if config.action_features else 0,
-    }
-    for name, value in wanted.items():
-        if getattr(card, name) != value:
-            raise ConfigError(f"config: warm_start: {config.warm_start} is for other {name} than this run")
+    if other := unlike(card, config, rules or Rules.load(config.rules)):
+        raise ConfigError(f"config: warm_start: {config.warm_start} is for other {other} than this run")
     tensors = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
     own = model.state_dict()
     fitting = {name: tensor for name, tensor in tensors.items() if name in own and own[name].shape == tensor.shape}
@@ -404,7 +407,7 @@ class Trainer:
             load_weights(self.model, config, rules)
         self.league = League(config, self.rng, lambda: ActorCritic(seen, 0, *shape))
         self.collector = Collector(config, self.model, self.league, self.rng, rules)
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=config.learning_rate, eps=1e-5)
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=config.learning_rate, eps=1e-5, fused=True)
         self.updates = 0
         self.decisions = 0
         self.seconds = 0.0
@@ -453,9 +456,9 @@ class Trainer:
         if len(going):
             decisions = batch.observations[going], batch.legal[going], batch.counts[going]
             logits, _, made = self.collector.logits(self.model, *decisions)
-            flat, owners = logits.numpy(), made.owners.numpy()
-            best = np.maximum.reduceat(flat, made.starts)
+            flat, owners, starts = logits.numpy(), made.owners.numpy(), made.starts.numpy()
+            best = np.maximum.reduceat(flat, starts)
             won = np.flatnonzero(flat == best[owners])
             first = np.unique(owners[won], return_index=True)[1]
-            picks[going] = batch.legal[going, won[first] - made.starts]
+            picks[going] = batch.legal[going, won[first] - starts]
         return picks

@@ -12,7 +12,7 @@ pytest.importorskip("safetensors")
 # ruff: noqa: E402  what is imported below needs them
 
 from agents.action_features import NAMES, ActionFeatures
-from agents.inputs import BY_RANGE, Inputs
+from agents.inputs import BY_RANGE, BY_USE, Inputs
 from agents.policy import Policy
 from agents.registry import make
 from agents.teaching import Teacher
@@ -66,9 +66,8 @@ def test_its_weights_begin_a_run_of_ppo(tmp_path: Path, capsys: pytest.CaptureFi
     for name, array in policy.network.arrays.items():
         assert np.array_equal(own[name].numpy(), array), name
     batch = trainer.collector.batch
-    judged = trainer.collector.judged(trainer.collector.seen(batch.observations), batch.hidden)
     with torch.no_grad():
-        expected = trainer.model.values(judged).numpy()
+        expected = trainer.collector.values(trainer.collector.seen(batch.observations), batch.hidden).numpy()
     assert np.allclose(policy.network.values(batch.observations, batch.hidden), expected, atol=1e-5)
     with pytest.raises(ConfigError, match="for other hidden than this run"):
         Trainer(load(PPO, None, [*same, "hidden=[16]"]))
@@ -118,3 +117,17 @@ def test_inputs_are_about_one_and_tell_discards_apart():
     assert (leaves.min(axis=1) >= -1).all()
     plain = Inputs(rules, 2, derived=True, way=BY_RANGE)(batch.observations)
     assert 0 <= plain.min() <= plain.max() <= 1
+
+
+@pytest.mark.parametrize("way", [BY_RANGE, BY_USE])
+@pytest.mark.parametrize("derived", [True, False])
+def test_the_inputs_that_are_not_zero_are_the_same(derived: bool, way: str):
+    batch = Batch("standard", 2, 64, seed=1, derived=derived)
+    for step in range(40):
+        batch.step(batch.legal[np.arange(64), step % batch.counts])
+    inputs = Inputs(Rules.load("standard"), 2, derived=derived, way=way)
+    columns, numbers, starts = inputs.nonzero(batch.observations)
+    made = np.zeros((64, inputs.size), dtype=np.float32)
+    made[np.repeat(np.arange(64), np.diff(starts, append=len(columns))), columns] = numbers
+    assert np.array_equal(made, inputs(batch.observations))
+    assert numbers.all()

@@ -214,7 +214,9 @@ def test_decisions_are_paid_what_their_round_brings():
 def test_the_first_layer_is_that_of_a_network_over_both():
     trainer = dmc.Trainer(load(DMC, None, [*ALONE, "games=4", "hidden=[24, 8]"]))
     model, rng = trainer.model, np.random.default_rng(1)
-    seen = torch.rand(5, trainer.collector.batch.observations.shape[1])
+    observations = rng.integers(3, size=(5, trainer.collector.inputs.size), dtype=np.uint8)
+    seen = torch.from_numpy(trainer.collector.inputs(observations))
+    given = trainer.collector.seen(observations)
     actions, owners = torch.from_numpy(rng.integers(600, size=12)), torch.from_numpy(rng.integers(5, size=12))
     with torch.no_grad():
         both = torch.cat([seen[owners], model.actor.features[actions]], dim=1)
@@ -222,7 +224,7 @@ def test_the_first_layer_is_that_of_a_network_over_both():
         hidden = torch.relu(both @ weight.T + model.actor["0"].bias)
         hidden = torch.relu(model.actor["1"](hidden))
         expected = model.actor["2"](hidden)[:, 0]
-        assert torch.allclose(model(seen, actions, owners, model.of_actions()), expected, atol=1e-5)
+        assert torch.allclose(model(given, actions, owners, model.of_actions()), expected, atol=1e-5)
 
 
 # --- the features of actions -----------------------------------------------------------------------------------------

@@ -154,6 +154,32 @@ def test_the_log_probabilities_are_those_of_each_decision():
     assert torch.allclose(log_softmax(logits, owners, 2), expected)
 
 
+def test_the_logits_are_those_of_dense_layers():
+    trainer = Trainer(load(PPO, None, SMALL))
+    model, collector, batch = trainer.model, trainer.collector, trainer.collector.batch
+    with torch.no_grad():
+        logits, _, made = collector.logits(model, batch.observations, batch.legal, batch.counts)
+        hidden = torch.relu(model.actor[0](torch.from_numpy(collector.inputs(batch.observations))))
+        expected = model.actor[1](hidden)[made.owners, made.actions]
+        expected += (model.actor[2](hidden)[made.owners] * made.described).sum(dim=1)
+    assert torch.allclose(logits, expected, atol=1e-5)
+
+
+def test_the_first_ratios_are_one():
+    trainer = Trainer(load(PPO, None, SMALL))
+    kept = trainer.collector.collect()
+    own = np.flatnonzero(kept.learns.reshape(-1))
+    flat = {name: value.reshape(-1, *value.shape[2:]) for name, value in vars(kept).items()}
+    with torch.no_grad():
+        decisions = flat["observations"][own], flat["legal"][own], flat["counts"][own]
+        logits, seen, made = trainer.collector.logits(trainer.model, *decisions)
+        log_all = log_softmax(logits, made.owners, len(own)).numpy()
+        values = trainer.collector.values(seen, flat["hidden"][own]).numpy()
+    assert np.allclose(log_all[made.starts.numpy() + flat["picks"][own]], flat["log_probs"][own], atol=1e-5)
+    assert np.allclose(values, flat["values"][own], atol=1e-5)
+    assert len(own) > 100
+
+
 def test_advantages_are_those_of_each_seat_along_its_own_decisions():
     changes = [*SMALL, "opponents.current=1.0", "opponents.snapshots=0.0", "opponents.bots=0.0", "gae_lambda=1.0"]
     trainer = Trainer(load(PPO, None, [*changes, "steps=200", "games=4"]))
