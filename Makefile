@@ -10,7 +10,7 @@ INSTALLED := $(VENV)/.installed
 INSTALLED_TRAIN := $(VENV)/.installed-train
 INSTALLED_DEV := $(VENV)/.installed-dev
 
-.PHONY: help demo test check-long coverage bench strengths experiments golden format clean
+.PHONY: help demo test check-long coverage bench strengths experiments exploits trainers golden format clean
 .DELETE_ON_ERROR:
 
 help:
@@ -21,6 +21,8 @@ help:
 	@echo "make bench       speed, and one signature of behaviour"
 	@echo "make strengths   the tournaments of the README's table of strengths, hours"
 	@echo "make experiments the training runs of the README's table of experiments, half an hour or more"
+	@echo "make exploits    the README's table of exploitation, twenty minutes or more"
+	@echo "make trainers    how fast the trainers are beside MaskablePPO, a few minutes"
 	@echo "make golden      write the golden files anew, to be read in the diff"
 	@echo "make format      format the code and repair what ruff can"
 	@echo "make clean       remove what the other targets made"
@@ -51,6 +53,12 @@ strengths: $(INSTALLED_DEV)
 
 experiments: $(INSTALLED_DEV)
 	$(BIN)/python -m training.experiments
+
+exploits: $(INSTALLED_DEV)
+	$(BIN)/python -m training.exploits
+
+trainers: $(INSTALLED_DEV)
+	$(BIN)/python -m training.bench_trainers --turns 6 --json > results/trainers.json
 
 golden: $(INSTALLED_DEV)
 	$(BIN)/python -m tests.golden.regenerate

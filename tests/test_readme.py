@@ -11,7 +11,7 @@ import pytest
 
 from scala40_env.cli.answers import legal
 from scala40_env.core.rules import FLAGS, Rules
-from training import experiments, strengths
+from training import experiments, exploits, strengths
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -54,6 +54,16 @@ def test_the_table_of_strengths_is_that_of_the_file() -> None:
 def test_the_table_of_experiments_is_that_of_the_file() -> None:
     pytest.importorskip("scipy")
     assert between("experiments") == experiments.table(experiments.read(ROOT / experiments.RESULT))
+
+
+def test_the_table_of_exploitation_is_that_of_the_file() -> None:
+    assert between("exploits") == exploits.table(json.loads((ROOT / exploits.RESULT).read_text("utf-8")))
+
+
+def test_the_table_of_trainers_is_that_of_the_file() -> None:
+    bench_trainers = pytest.importorskip("training.bench_trainers", exc_type=ImportError)
+    found = json.loads((ROOT / bench_trainers.RESULT).read_text("utf-8"))
+    assert between("trainers") == bench_trainers.markdown(found["trainers"])
 
 
 def test_the_position_is_one() -> None:

@@ -1,5 +1,7 @@
 """How fast the trainers are beside MaskablePPO of sb3-contrib: ``python -m training.bench_trainers``.
 
+With ``--json`` it writes what ``results/trainers.json`` keeps, and what the README's table shows (``--table``).
+
 All make the same job in the same process, by turns, an update each: rounds of two players against ``greedy``, derived
 part included, forced actions played inside, the same number of games, steps, epochs and rows a minibatch, networks of
 256-256.  ``ppo`` and MaskablePPO do exactly that; ``ppo, self-play`` plays every seat itself and has a critic that sees
@@ -23,6 +25,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -36,6 +39,7 @@ from training.config import DMC, PPO, SB3, Opponents
 from training.results import versions
 
 REFERENCE = "MaskablePPO"
+RESULT = Path("results/trainers.json")
 PARTS = ("forward", "backward", "optimizer")
 _HIDDEN = (256, 256)
 _WARMING_UP = 2
@@ -181,8 +185,14 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--minibatch", type=int, default=2048, help="rows of a minibatch (2048)")
     parser.add_argument("--epochs", type=int, default=2, help="passes over what was collected (2)")
     parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument(
+        "--table", type=Path, metavar="FILE", help="measure nothing: what such an object says, as the README has it"
+    )
     args = parser.parse_args(argv)
-    given = {name: value for name, value in vars(args).items() if name != "json"}
+    if args.table is not None:
+        print(markdown(json.loads(args.table.read_text("utf-8"))["trainers"]))
+        return 0
+    given = {name: value for name, value in vars(args).items() if name not in ("json", "table")}
     for name, value in given.items():
         if value < 1:
             return complain("python -m training.bench_trainers", ValueError(f"--{name}: expected at least 1"))
@@ -196,6 +206,16 @@ def main(argv: Sequence[str]) -> int:
 
 def _say(what: str) -> None:
     print(f"measuring: {what} ...", file=sys.stderr, flush=True)
+
+
+def markdown(figures: dict[str, Any]) -> str:
+    """The README's table."""
+    lines = [f"| trainer | decisions a second | times {REFERENCE} | in the networks |", "|---|--:|--:|--:|"]
+    for name, told in figures.items():
+        low, high = told["times_range"]
+        times = f"{told['times']:.2f} ({low:.2f} … {high:.2f})" if name != REFERENCE else "1"
+        lines.append(f"| {name} | {told['per_second']:,.0f} | {times} | {told['network']:.0%} |")
+    return "\n".join(lines)
 
 
 def _show(figures: dict[str, Any]) -> None:
