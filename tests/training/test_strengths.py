@@ -20,9 +20,10 @@ def test_tournaments_become_a_table(
     monkeypatch.setattr("training.arena_plot.plot", lambda *_: b"")  # drawn in tests of its own
     monkeypatch.setattr(strengths, "BOOKS", ("standard", "hops"))
     monkeypatch.setattr(strengths, "TRAINED", "uniform:seed=1")
-    monkeypatch.setattr(strengths, "SHORT", {"uniform:seed=1": "default"})
-    monkeypatch.setattr(strengths, "_SLOW_PAIRS", (("uniform:seed=1", "careful"),))
-    made = strengths.parts(bots=4, searches=2)
+    monkeypatch.setattr(strengths, "SLOW", ("uniform:seed=1", "uniform:seed=2"))
+    monkeypatch.setattr(strengths, "SHORT", {"uniform:seed=1": "default", "uniform:seed=2": "search"})
+    monkeypatch.setattr(strengths, "_STEPS", (("uniform:seed=1", "careful"),))
+    made = strengths.parts(bots=4, searches=2, others=3)
     monkeypatch.setattr(strengths, "parts", lambda: made)
     result = tmp_path / "strengths.json"
     arguments = ["--runs", str(tmp_path / "runs"), "--result", str(result), "--processes", "1"]
@@ -43,6 +44,10 @@ def test_tournaments_become_a_table(
     assert one["first"] == "careful"
     assert f"hops: careful against greedy: {-one['points']['mean']:+.2f} ± " in table
     assert "| uniform | – | " in table
+    one = gains["search-default"][0]
+    row = next(line for line in table.splitlines() if line.startswith("| uniform:seed=2 | "))
+    assert row.split(" | ")[5].startswith(f"{-one['points']['mean'] + 0.0:+.2f} ± ")
+    assert f"- uniform:seed=2 against careful: {-gains['search-careful'][0]['points']['mean']:+.2f} ± " in table
 
 
 def test_an_experiment_is_a_line_for_each_anchor(tmp_path: Path):
