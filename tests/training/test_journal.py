@@ -1,24 +1,33 @@
 """What is kept of a tournament: the same files however it was played, and nothing lost or played twice."""
 
+import base64
 import errno
 import json
+import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+import zlib
 from pathlib import Path
 
 import pytest
 
+from scala40_env.core.rules import Rules
 from training import arena
+from training.deals import ArenaError
 from training.journal import CHUNKS, PLAN, Journal
 from training.result_files import AGENTS, DEALS, MATRIX, PLOT, RESULTS, TIMING
 from training.schedule import Chunk, Schedule
+from training.tournament import tournament
+from training.workers import Players
 
 ROOT = Path(__file__).parents[2]
 SLOW = "tests.training.players:First:pause=0.002"
 FILES = (AGENTS, DEALS, MATRIX, RESULTS)
+RECORDED = ("greedy", "uniform", "--deals", "5", "--record", "--processes", "1")
 
 
 def _run(folder: Path, *argv: str) -> int:
@@ -28,6 +37,21 @@ def _run(folder: Path, *argv: str) -> int:
 def _files(folder: Path) -> dict[str, bytes]:
     names = [*FILES, PLOT] if (folder / PLOT).exists() else FILES
     return {name: (folder / name).read_bytes() for name in names}
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a tournament with records, whose ``chunks.jsonl`` has a single line for all deals."""
+    folder = tmp_path_factory.mktemp("recorded") / "a"
+    rules = Rules.load("standard")
+    made = tournament(["greedy", "uniform"], rules, 5)
+    with Journal(folder, made, record=True) as journal:
+        players = Players(made, made.make_agents(), record=True)
+        chunk = Chunk(0, 0, 5)
+        _, tally, seconds, records = players.play(chunk)
+        journal.add(chunk, tally, seconds, records)
+    assert _run(folder, *RECORDED, "--resume") == 0
+    return folder
 
 
 def test_one_process_and_two_write_the_same_bytes(tmp_path: Path):
@@ -151,12 +175,86 @@ def test_bad_folders_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "cannot be read" in capsys.readouterr().err
 
 
+def _packed(data: bytes) -> str:
+    return base64.b64encode(zlib.compress(data)).decode()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"deals": math.inf}, "`$.deals`"),
+        ({"deals": 10**30}, "there is no deal a huge number"),
+        ({"first": -1}, "`$.first`"),
+        ({"line_up": True}, "`$.line_up`"),
+        ({"line_up": 7}, "there is no such line_up: 7"),
+        ({"faults": [[7, 0, 0, "x: y"]]}, "faults: there is no agent 7"),
+        ({"faults": [[0, 5, 0, "x: y"]]}, "faults: deal 5 is not of this piece"),
+        ({"faults": [[0, 0, 2, "x: y"]]}, "faults: there is no rotation 2"),
+        ({"faults": [[0, 0, "x: y"]]}, "`$.faults[0]`"),
+        ({"seconds": "inf"}, "`$.seconds`"),
+        ({"seconds": math.nan}, "`$.seconds`"),
+        ({"seconds": 1e308}, "`$.seconds`"),
+        ({"clocks": [[0, 0, 0, 0]]}, "clocks: 1 of 2 agents"),
+        ({"clocks": [[0, 0, 0], [0, 0, 0, 0]]}, "`$.clocks[0]`"),
+        ({"seats": "§"}, "seats: "),
+        ({"seats": _packed(bytes(10**8))}, "seats: not the counts of 20 lines"),
+        ({"games": _packed(b"\xff" * 10**3)}, "games: not the counts of 10 lines"),
+        ({"records": 3}, "`$.records`"),
+        ({"records": None}, "records: "),
+        ({"records": _packed(b"<script>\n\xff\n" * 5)}, "records: line 1: not a record"),
+        ({"records": _packed(b"[" * 10**5 + b"\n" * 10)}, "records: line 1: not a record"),
+    ],
+)
+def test_a_field_that_cannot_be_is_one_line_that_names_it_before_anything_is_played(
+    change: dict[str, object], says: str, recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    shutil.copytree(recorded, tmp_path / "a")
+    path = tmp_path / "a" / CHUNKS
+    line = json.loads(path.read_bytes().splitlines()[0])
+    bad = json.dumps({**line, **change}).encode() + b"\n"
+    path.write_bytes(bad)
+    assert _run(tmp_path / "a", *RECORDED, "--resume") == 2
+    captured = capsys.readouterr()
+    assert captured.err.count("\n") == 1
+    assert f"{path}, line 1: cannot be read: " in captured.err
+    assert says in captured.err
+    assert len(captured.err) < 400
+    assert path.read_bytes() == bad
+
+
+@pytest.mark.parametrize("name", [PLAN, CHUNKS])
+@pytest.mark.parametrize("deep", [b"[" * 100_000, b'{"line_up":' * 100_000])
+def test_what_is_nested_too_deeply_is_one_line(
+    name: str, deep: bytes, recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    shutil.copytree(recorded, tmp_path / "a")
+    path = tmp_path / "a" / name
+    path.write_bytes(deep + path.read_bytes())
+    assert _run(tmp_path / "a", *RECORDED, "--resume") == 2
+    captured = capsys.readouterr()
+    assert captured.err.count("\n") == 1
+    assert str(path) in captured.err
+    assert "cannot be read: nested too deeply" in captured.err
+
+
+def test_what_differs_in_a_plan_is_said_shortly(recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    shutil.copytree(recorded, tmp_path / "a")
+    path = tmp_path / "a" / PLAN
+    plan = json.loads(path.read_bytes())
+    for name, value, says in (
+        ("agents", ["greedy", "y" * 10**5], "agents.1 is 'yyy"),
+        ("seed", json.loads("[" * 900 + "]" * 900), "seed is "),
+        ("versions", 3, "versions is 3 there, {"),
+    ):
+        path.write_text(json.dumps({**plan, name: value}))
+        assert _run(tmp_path / "a", *RECORDED, "--resume") == 2
+        captured = capsys.readouterr()
+        assert says in captured.err
+        assert len(captured.err) < 500
+
+
 def test_two_runs_do_not_write_into_one_folder(tmp_path: Path):
     pytest.importorskip("fcntl")
-    from scala40_env.core.rules import Rules
-    from training.deals import ArenaError
-    from training.tournament import tournament
-
     made = tournament(["greedy", "uniform"], Rules.load("standard"), 5)
     with Journal(tmp_path / "a", made), pytest.raises(ArenaError, match="another run is writing"):
         Journal(tmp_path / "a", made, resume=True)
