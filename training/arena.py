@@ -303,7 +303,7 @@ def main(argv: Sequence[str]) -> int:
             print("scala40 arena: stopped; --resume goes on with what was played", file=sys.stderr)
         return INTERRUPTED
     if args.json:
-        print(json.dumps(to_json(result, command), ensure_ascii=False))
+        print(json.dumps(to_json(result, command), ensure_ascii=False, allow_nan=False))
     else:
         print_report(result, console())
     return 0

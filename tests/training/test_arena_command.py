@@ -1,13 +1,19 @@
 """The commands ``arena`` and ``demo``: their tables, their JSON, and one line for bad input."""
 
 import json
+import math
 import platform
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from scala40_env.core.rules import Rules
 from training import arena, demo
+from training.report import to_json
+from training.sprt import SequentialTest
+from training.tournament import tournament
 
 
 def test_the_table_says_all_that_was_asked(capsys: pytest.CaptureFixture[str]):
@@ -67,6 +73,16 @@ def test_json_of_one_deal_has_no_numbers_that_do_not_exist(capsys: pytest.Captur
     assert made["agents"][0]["won"]["low"] is None
 
 
+def test_json_has_no_numbers_that_do_not_exist_whatever_the_test_says():
+    made = tournament(["greedy", "uniform"], Rules(), 1, test=SequentialTest(0, 1))
+    result = arena.play(made)
+    assert result.verdict is not None
+    result = replace(result, seconds=math.inf, verdict=replace(result.verdict, ratio=math.nan))
+    shown = json.loads(json.dumps(to_json(result, ["scala40"]), allow_nan=False))
+    assert shown["sprt"]["ratio"] is None
+    assert shown["timing"]["seconds"] is None
+
+
 def test_rules_may_be_changed_on_the_command_line(capsys: pytest.CaptureFixture[str]):
     rules = '{"base": "hops", "opening_min": 30}'
     assert arena.main(["greedy", "uniform", "--deals", "3", "--rules", rules, "--json"]) == 0
@@ -95,6 +111,7 @@ def test_rules_may_be_changed_on_the_command_line(capsys: pytest.CaptureFixture[
         (["greedy", "uniform", "--sprt", "0"], "sprt: expected LOW,HIGH"),
         (["greedy", "uniform", "--sprt", "1,0"], "sprt: expected LOW,HIGH with LOW below HIGH"),
         (["greedy", "uniform", "--sprt", "0,1", "--sprt-error", "0.5"], "sprt error"),
+        (["greedy", "uniform", "--sprt=-1e200,1e200"], "sprt: expected bounds from -1000000 to 1000000 points a round"),
         (["greedy", "uniform", "uniform", "--sprt", "0,1"], "sprt: a sequential test is for 2 agents, got 3"),
         (["greedy", "uniform", "--resume"], "resume: which folder?"),
         ([], "AGENT"),
