@@ -26,7 +26,7 @@ from agents.registry import make
 from scala40_env.core.rules import Rules
 from scala40_env.core.rules_json import rules_to_json
 from training.deals import TURN_LIMITS, ArenaError, Plan
-from training.sprt import SequentialTest
+from training.sprt import SequentialTest, exact
 
 MAX_LINE_UPS = 1000
 
@@ -85,7 +85,8 @@ class Tournament:
         words += ["--players", str(self.players), "--deals", str(self.deals), "--episode", self.episode]
         words += ["--seed", str(self.seed), "--turn-limit", str(self.turn_limit)]
         if self.test is not None:
-            words += ["--sprt", f"{self.test.low:g},{self.test.high:g}", "--sprt-error", f"{self.test.error:g}"]
+            words.append(f"--sprt={exact(self.test.low)},{exact(self.test.high)}")  # a word of its own may begin with -
+            words += ["--sprt-error", exact(self.test.error)]
         return words
 
     def identity(self) -> dict[str, Any]:
