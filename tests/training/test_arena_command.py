@@ -108,6 +108,10 @@ def test_rules_may_be_changed_on_the_command_line(capsys: pytest.CaptureFixture[
         (["greedy", "uniform", "--episode", "game"], "--episode"),
         (["greedy", "uniform", "--turn-limit", "0"], "turn limit"),
         (["greedy", "uniform", "--time-limit", "-1"], "time limit: expected seconds above 0"),
+        (["greedy", "uniform", "--time-limit", "nan"], "and up to 86400, which is a day, got nan"),
+        (["greedy", "uniform", "--time-limit", "inf"], "and up to 86400, which is a day, got inf"),
+        (["greedy", "uniform", "--time-limit", "1e30"], "and up to 86400, which is a day, got a huge number"),
+        (["greedy", "uniform", "--processes", "1" + 30 * "0"], "an integer from 1 to 256, got a huge number"),
         (["greedy", "uniform", "--sprt", "0"], "sprt: expected LOW,HIGH"),
         (["greedy", "uniform", "--sprt", "1,0"], "sprt: expected LOW,HIGH with LOW below HIGH"),
         (["greedy", "uniform", "--sprt", "0,1", "--sprt-error", "0.5"], "sprt error"),
@@ -117,12 +121,18 @@ def test_rules_may_be_changed_on_the_command_line(capsys: pytest.CaptureFixture[
         ([], "AGENT"),
     ],
 )
-def test_bad_input_is_one_line_and_status_two(argv: list[str], says: str, capsys: pytest.CaptureFixture[str]):
+@pytest.mark.parametrize("out", [False, True])
+def test_bad_input_is_one_line_and_status_two_and_makes_no_folder(
+    argv: list[str], says: str, out: bool, capsys: pytest.CaptureFixture[str], tmp_path: Path
+):
+    if out and "--resume" in argv:
+        return
     try:
-        status = arena.main(argv)
+        status = arena.main([*argv, *(["--out", str(tmp_path / "out")] if out else [])])
     except SystemExit as stop:
         status = stop.code  # type: ignore[assignment]
     captured = capsys.readouterr()
+    assert not (tmp_path / "out").exists()
     assert status == 2
     assert captured.out == ""
     assert captured.err.count("\n") == 1
