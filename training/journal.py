@@ -15,6 +15,7 @@ import os
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Any
@@ -100,8 +101,9 @@ class Journal:
             write_whole(plan, (json.dumps(wanted, indent=1, ensure_ascii=False) + "\n").encode())
         self._file = os.open(folder / CHUNKS, os.O_RDWR | os.O_CREAT, 0o644)
         try:
-            self._lock()
-            self._read()
+            with naming(self.folder / CHUNKS):
+                self._lock()
+                self._read()
         except BaseException:
             os.close(self._file)
             raise
@@ -119,21 +121,22 @@ class Journal:
         made = _to_json(chunk, tally, seconds) | ({} if records is None else {"records": records})
         line = json.dumps(made, ensure_ascii=False, separators=(",", ":"))
         data = f"{line}\n".encode()
-        end = os.lseek(self._file, 0, os.SEEK_END)
-        try:
-            written = 0
-            while written < len(data):
-                written += os.write(self._file, data[written:])
-            os.fsync(self._file)
-        except BaseException:
-            os.ftruncate(self._file, end)
-            raise
+        with naming(self.folder / CHUNKS):
+            end = os.lseek(self._file, 0, os.SEEK_END)
+            try:
+                written = 0
+                while written < len(data):
+                    written += os.write(self._file, data[written:])
+                os.fsync(self._file)
+            except BaseException:
+                os.ftruncate(self._file, end)
+                raise
         self.played.append((chunk, tally, seconds))
         self._starts.append(end)
 
     def records(self, deals: int) -> Iterator[bytes]:
         """The records of the first so many deals of each line-up, a line each, by line-up, deal and rotation."""
-        with (self.folder / CHUNKS).open("rb") as file:
+        with naming(self.folder / CHUNKS), (self.folder / CHUNKS).open("rb") as file:
             for (chunk, tally, _), start in sorted(zip(self.played, self._starts), key=lambda one: one[0][0]):
                 file.seek(start)
                 lines = unpack(json.loads(file.readline())["records"], tally.games[..., 0].size)
@@ -169,19 +172,31 @@ class Journal:
             os.ftruncate(self._file, whole)
 
 
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Have what the system says within name a file, where it names none or a part of ``write_whole``."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None or Path(os.fsdecode(error.filename)).name.startswith(f".{path.name}-"):
+            error.filename, error.filename2 = str(path), None
+        raise
+
+
 def write_whole(path: Path, content: bytes | Iterable[bytes]) -> None:
     """Write a file, in parts where they are many, so that it is there whole or not at all."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.writelines([content] if isinstance(content, bytes) else content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with naming(path):
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.writelines([content] if isinstance(content, bytes) else content)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).chmod(0o644)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
 
 
 def _loads(text: bytes) -> Any:

@@ -279,12 +279,39 @@ def test_a_disk_that_is_full_is_one_line_and_costs_nothing_that_was_kept(
         assert _run(tmp_path / "full", *argv) == 2
     captured = capsys.readouterr()
     assert captured.err.count("\n") == 1
-    assert "No space left" in captured.err
+    assert f"{tmp_path / 'full' / CHUNKS}: No space left" in captured.err
     assert (tmp_path / "full" / CHUNKS).read_bytes().count(b"\n") == 2
     assert (tmp_path / "full" / CHUNKS).read_bytes().endswith(b"\n")
     assert _run(tmp_path / "full", *argv, "--resume") == 0
     assert _run(tmp_path / "whole", *argv) == 0
     assert _files(tmp_path / "full") == _files(tmp_path / "whole")
+
+
+@pytest.mark.parametrize(("call", "name"), [(1, PLAN), (2, CHUNKS), (3, DEALS)])
+def test_what_cannot_be_written_is_named(
+    call: int, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    calls: list[int] = []
+
+    def fail_once(file: int) -> None:
+        calls.append(file)
+        if len(calls) == call:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+
+    monkeypatch.setattr("training.journal.os.fsync", fail_once)
+    assert _run(tmp_path / "a", *RECORDED[:-3], "--processes", "1") == 2
+    assert capsys.readouterr().err == f"scala40 arena: {tmp_path / 'a' / name}: File too large\n"
+    assert not [file for file in (tmp_path / "a").iterdir() if file.name.startswith(".")]
+    if call > 1:
+        assert _run(tmp_path / "a", *RECORDED[:-3], "--resume") == 0
+
+
+def test_a_folder_in_the_place_of_a_file_is_named(recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    shutil.copytree(recorded, tmp_path / "a")
+    (tmp_path / "a" / MATRIX).unlink()
+    (tmp_path / "a" / MATRIX).mkdir()
+    assert _run(tmp_path / "a", *RECORDED, "--resume") == 2
+    assert capsys.readouterr().err == f"scala40 arena: {tmp_path / 'a' / MATRIX}: Is a directory\n"
 
 
 def test_a_schedule_gives_out_every_deal_once_around_what_is_done():
