@@ -155,9 +155,11 @@ class Sitting:
         try:
             part.write_bytes(made)
             part.replace(path)
-        except BaseException:
+        except BaseException as error:
             with contextlib.suppress(OSError):
                 part.unlink()
+            if isinstance(error, OSError):
+                raise OSError(error.errno, error.strerror, path) from None
             raise
         self._kept = path, len(self.actions)
         print(f"kept in {path}" + ("" if record.finished else f"; 'scala40 play --resume {path}' goes on"))
