@@ -16,7 +16,7 @@ from training.ratings import Rating
 from training.results import ArenaResult, Difference, Times, share, versions
 from training.sprt import exact
 from training.statistics import FEW, Estimate
-from training.tournament import Tournament, source_digest
+from training.tournament import Tournament, source_digest, writable
 
 # --- for programs ----------------------------------------------------------------------------------------------------
 
@@ -54,7 +54,7 @@ def to_json(result: ArenaResult, command: Sequence[str], *, timing: bool = True)
 def heading(tournament: Tournament, command: Sequence[str]) -> dict[str, Any]:
     """What every file of results says of itself: the command, the versions, the rules, the seed."""
     return {
-        "command": list(command),
+        "command": [writable(word) for word in command],
         "versions": versions(),
         "source": source_digest(),
         "rules": rules_to_json(tournament.rules),

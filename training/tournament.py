@@ -54,6 +54,9 @@ class Tournament:
 
     def __post_init__(self) -> None:
         self.plan(0)  # says what cannot be played
+        for agent in self.agents:
+            if writable(agent) != agent:  # the command in the files could not name it
+                raise ArenaError(f"agents: {agent!r} is not UTF-8")
         if self.test is not None and (len(self.agents) != 2 or len(self.line_ups) != 1):
             raise ArenaError(f"sprt: a sequential test is for 2 agents, got {len(self.agents)}")
 
@@ -151,6 +154,11 @@ def of_plan(plan: Plan) -> Tournament:
         episode=plan.episode,
         turn_limit=plan.turn_limit,
     )
+
+
+def writable(text: str) -> str:
+    """A text as UTF-8 can hold it: halves of characters, as of a file name that is no UTF-8, become escapes."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def source_digest() -> str:

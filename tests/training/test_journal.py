@@ -62,6 +62,45 @@ def test_one_process_and_two_write_the_same_bytes(tmp_path: Path):
     assert (tmp_path / "one" / DEALS).read_bytes().count(b"\n") > 3 * 90 * 2 * 2
 
 
+def test_one_process_and_two_write_the_same_bytes_of_agents_that_fail(tmp_path: Path):
+    faults = {
+        "raise": "out of ideas for good",
+        "object": "<object object at 0x...>",
+        "address": "at 0x...> at 7 of 0x10",
+        "half of a character": "\\udcff",
+        "exit": "SystemExit: 3",
+    }
+    agents = [f"tests.training.players:First:then={then},after=2" for then in faults]
+    argv = [*agents, "--deals", "4", "--players", "2", "--seed", "5", "--time-limit", "0"]
+    assert _run(tmp_path / "one", *argv, "--processes", "1") == 0
+    kept = (tmp_path / "one" / CHUNKS).read_bytes()
+    assert _run(tmp_path / "one", *argv, "--processes", "1", "--resume") == 0
+    assert (tmp_path / "one" / CHUNKS).read_bytes() == kept
+    assert _run(tmp_path / "two", *argv, "--processes", "2") == 0
+    assert _files(tmp_path / "one") == _files(tmp_path / "two")
+    told = [agent["first_fault"] for agent in json.loads((tmp_path / "one" / RESULTS).read_bytes())["agents"]]
+    assert all(text and says in text for text, says in zip(told, faults.values())), told
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no names that are no UTF-8")
+def test_a_folder_whose_name_is_no_utf8_gets_its_files(tmp_path: Path):
+    folder = tmp_path / "o\udcff"
+    assert _run(folder, "greedy", "uniform", "--deals", "5") == 0
+    assert json.loads((folder / TIMING).read_bytes())["command"][-1].endswith("o\\udcff")
+    assert _run(folder, "greedy", "uniform", "--deals", "5", "--resume") == 0
+    assert _run(tmp_path / "other", "greedy", "uniform", "--deals", "5") == 0
+    assert _files(folder) == _files(tmp_path / "other")
+
+
+def test_an_agent_whose_name_is_no_utf8_is_refused_before_anything_is_played(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    agent = "tests.training.players:First:then=o\udcff"
+    assert _run(tmp_path / "a", "greedy", agent, "--deals", "1") == 2
+    assert capsys.readouterr().err.endswith("First:then=o\\udcff' is not UTF-8\n")
+    assert not (tmp_path / "a").exists()
+
+
 def test_killed_and_resumed_writes_the_same_bytes_as_undisturbed(tmp_path: Path):
     argv = ["greedy", SLOW, "--deals", "24", "--time-limit", "0", "--processes", "1"]
     killed, whole = tmp_path / "killed", tmp_path / "whole"
