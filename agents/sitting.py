@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -150,9 +151,16 @@ class Sitting:
         if self._kept == (path, len(self.actions)):
             return
         record = self.record()
-        part = Path(f"{path}.part")
-        part.write_bytes(encode(record))
-        part.replace(path)
+        made, part = encode(record), Path(f"{path}.part")
+        try:
+            part.write_bytes(made)
+            part.replace(path)
+        except BaseException as error:
+            with contextlib.suppress(OSError):
+                part.unlink()
+            if isinstance(error, OSError):
+                raise OSError(error.errno, error.strerror, path) from None
+            raise
         self._kept = path, len(self.actions)
         print(f"kept in {path}" + ("" if record.finished else f"; 'scala40 play --resume {path}' goes on"))
 

@@ -24,6 +24,7 @@ from scala40_env.cli.games import seed_argument
 from scala40_env.cli.positions import rules_argument
 from scala40_env.cli.streams import CommandError
 from scala40_env.core.first_run import prepare
+from scala40_env.core.quoting import shown
 from scala40_env.core.rules_json import read_rules
 from training.deals import ArenaError, Plan
 from training.game_records import GAMES
@@ -49,6 +50,8 @@ from training.workers import Players, play_all
 
 MAX_PROCESSES = 256
 USUAL_LIMIT = 60.0
+MOST_LIMIT = 86_400.0
+"""A decision may take a day at most: what waits longer than the system can count fails while it is played."""
 _SAMPLE_SECONDS, _SAMPLE_DEALS = 0.3, 10
 
 
@@ -116,10 +119,7 @@ def play(
         ArenaError: agents that cannot be played in several processes, or a process that died.
     """
     whole = of_plan(plan) if isinstance(plan, Plan) else plan
-    if processes is not None and not 1 <= processes <= MAX_PROCESSES:
-        raise ArenaError(f"processes: expected an integer from 1 to {MAX_PROCESSES}, got {processes}")
-    if limit is not None and not 0 < limit < math.inf:
-        raise ArenaError(f"time limit: expected seconds above 0, got {limit:g}")
+    _check_options(processes, limit)
     if agents is not None and (processes != 1 or limit is not None):
         raise ArenaError("processes: agents that are given as objects play in one process")
     line_up = whole.make_agents() if agents is None else list(agents)
@@ -133,6 +133,16 @@ def play(
         return _play(whole, line_up, players, processes, quiet, limit, journal, command)
     finally:
         players.close()
+
+
+def _check_options(processes: int | None, limit: float | None) -> None:
+    """Raise ``ArenaError`` where so many processes or such a limit cannot be."""
+    if processes is not None and not 1 <= processes <= MAX_PROCESSES:
+        raise ArenaError(f"processes: expected an integer from 1 to {MAX_PROCESSES}, got {shown(processes)}")
+    if limit is not None and not 0 < limit <= MOST_LIMIT:
+        raise ArenaError(
+            f"time limit: expected seconds above 0 and up to {MOST_LIMIT:.0f}, which is a day, got {shown(limit)}"
+        )
 
 
 def _play(
@@ -240,7 +250,7 @@ def _parser() -> Parser:
         default=USUAL_LIMIT,
         metavar="SECONDS",
         help=f"a decision may take; agents that are not compiled play in processes of their own, which are killed "
-        f"after it ({USUAL_LIMIT:g}; 0 for no limit and no such processes)",
+        f"after it ({USUAL_LIMIT:g}; a day at most; 0 for no limit and no such processes)",
     )
     parser.add_argument(
         "--sprt",
@@ -288,9 +298,10 @@ def main(argv: Sequence[str]) -> int:
             turn_limit=args.turn_limit,
             test=None if args.sprt is None else _test(args.sprt, args.sprt_error),
         )
-        made.make_agents()  # before there is a folder
-        command = ["scala40", "arena", *argv]
         options = {"processes": args.processes, "quiet": args.quiet, "limit": args.time_limit or None}
+        _check_options(options["processes"], options["limit"])
+        made.make_agents()  # all of this before there is a folder
+        command = ["scala40", "arena", *argv]
         if args.out is None:
             result = play(made, **options)
         else:
@@ -303,7 +314,7 @@ def main(argv: Sequence[str]) -> int:
             print("scala40 arena: stopped; --resume goes on with what was played", file=sys.stderr)
         return INTERRUPTED
     if args.json:
-        print(json.dumps(to_json(result, command), ensure_ascii=False))
+        print(json.dumps(to_json(result, command), ensure_ascii=False, allow_nan=False))
     else:
         print_report(result, console())
     return 0

@@ -10,23 +10,29 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import os
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
+from scala40_env.core.quoting import brief, shown
+from scala40_env.replay.record import decode
 from training.deals import ArenaError
 from training.game_records import unpack
 from training.play_deals import NUM_AGENT_COUNTS, NUM_CLOCKS, NUM_DEAL_COUNTS, Fault, Tally
 from training.results import versions
 from training.schedule import Chunk
-from training.tournament import Tournament, source_digest
+from training.tournament import Tournament, source_digest, writable
 
 try:
     import fcntl
@@ -35,6 +41,23 @@ except ImportError:  # where there are no such locks, two runs in one folder are
 
 PLAN, CHUNKS = "plan.json", "chunks.jsonl"
 _FORMAT = 1
+_Number = Annotated[int, Meta(ge=0)]
+_Seconds = Annotated[float, Meta(ge=0, le=1e9)]
+
+
+class _Line(msgspec.Struct, frozen=True):
+    """A line of ``chunks.jsonl``: a piece that has been played, its counts and records packed."""
+
+    line_up: _Number
+    first: _Number
+    deals: Annotated[int, Meta(ge=1)]
+    seats: str
+    games: str
+    faults: list[tuple[_Number, _Number, _Number, str]]
+    """Agent, deal, rotation and what it did, as ``Fault`` has them."""
+    clocks: list[Annotated[list[_Seconds], Meta(min_length=NUM_CLOCKS, max_length=NUM_CLOCKS)]]
+    seconds: _Seconds
+    records: str | None = None
 
 
 class Journal:
@@ -78,8 +101,9 @@ class Journal:
             write_whole(plan, (json.dumps(wanted, indent=1, ensure_ascii=False) + "\n").encode())
         self._file = os.open(folder / CHUNKS, os.O_RDWR | os.O_CREAT, 0o644)
         try:
-            self._lock()
-            self._read()
+            with naming(self.folder / CHUNKS):
+                self._lock()
+                self._read()
         except BaseException:
             os.close(self._file)
             raise
@@ -97,21 +121,22 @@ class Journal:
         made = _to_json(chunk, tally, seconds) | ({} if records is None else {"records": records})
         line = json.dumps(made, ensure_ascii=False, separators=(",", ":"))
         data = f"{line}\n".encode()
-        end = os.lseek(self._file, 0, os.SEEK_END)
-        try:
-            written = 0
-            while written < len(data):
-                written += os.write(self._file, data[written:])
-            os.fsync(self._file)
-        except BaseException:
-            os.ftruncate(self._file, end)
-            raise
+        with naming(self.folder / CHUNKS):
+            end = os.lseek(self._file, 0, os.SEEK_END)
+            try:
+                written = 0
+                while written < len(data):
+                    written += os.write(self._file, data[written:])
+                os.fsync(self._file)
+            except BaseException:
+                os.ftruncate(self._file, end)
+                raise
         self.played.append((chunk, tally, seconds))
         self._starts.append(end)
 
     def records(self, deals: int) -> Iterator[bytes]:
         """The records of the first so many deals of each line-up, a line each, by line-up, deal and rotation."""
-        with (self.folder / CHUNKS).open("rb") as file:
+        with naming(self.folder / CHUNKS), (self.folder / CHUNKS).open("rb") as file:
             for (chunk, tally, _), start in sorted(zip(self.played, self._starts), key=lambda one: one[0][0]):
                 file.seek(start)
                 lines = unpack(json.loads(file.readline())["records"], tally.games[..., 0].size)
@@ -133,8 +158,8 @@ class Journal:
                 if not line.endswith(b"\n"):  # it was being written when the run was killed
                     break
                 try:
-                    self.played.append(_from_json(json.loads(line), self._tournament, self.record))
-                except (ValueError, KeyError, TypeError, IndexError, zlib.error) as error:
+                    self.played.append(_from_json(_loads(line), self._tournament, self.record))
+                except ValueError as error:
                     raise ArenaError(f"out: {path}, line {number}: cannot be read: {error}") from None
                 self._starts.append(whole)
                 whole += len(line)
@@ -147,42 +172,66 @@ class Journal:
             os.ftruncate(self._file, whole)
 
 
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Have what the system says within name a file, where it names none or a part of ``write_whole``."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None or Path(os.fsdecode(error.filename)).name.startswith(f".{path.name}-"):
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise
+
+
 def write_whole(path: Path, content: bytes | Iterable[bytes]) -> None:
     """Write a file, in parts where they are many, so that it is there whole or not at all."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    with naming(path):
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.writelines([content] if isinstance(content, bytes) else content)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).chmod(0o644)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+
+def _loads(text: bytes) -> Any:
+    """What a JSON text holds; raises ``ValueError``."""
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.writelines([content] if isinstance(content, bytes) else content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def _check_same(path: Path, wanted: dict[str, Any]) -> None:
     """Raise where a plan on disk is another one; the line names the first field that differs."""
     try:
-        found = json.loads(path.read_bytes())
+        found = _loads(path.read_bytes())
     except ValueError as error:
         raise ArenaError(f"out: {path} cannot be read: {' '.join(str(error).split())}") from None
     if not isinstance(found, dict):
         raise ArenaError(f"out: {path} holds no plan")
     found, wanted = ({"record": False, **plan} for plan in (found, json.loads(json.dumps(wanted))))
     for name, value in wanted.items():
-        if found.get(name) == value:
-            continue
-        if isinstance(value, dict) and isinstance(found.get(name), dict):
-            name, value, other = next(
-                (f"{name}.{key}", value.get(key), found[name].get(key))
-                for key in sorted({*value, *found[name]})
-                if value.get(key) != found[name].get(key)
+        if found.get(name) != value:
+            where, there, here = _differing(name, found.get(name), value)
+            raise ArenaError(
+                f"out: {path.parent} holds another tournament: {where} is {brief(there)} there, {brief(here)} here"
             )
-        else:
-            other = found.get(name)
-        raise ArenaError(f"out: {path.parent} holds another tournament: {name} is {other!r} there, {value!r} here")
+
+
+def _differing(name: str, there: Any, here: Any) -> tuple[str, Any, Any]:
+    """Where two values of a field differ, as deep as both are objects or lists, and what each has there."""
+    if isinstance(there, list) and isinstance(here, list) and len(there) == len(here):
+        there, here = ({str(i): one for i, one in enumerate(values)} for values in (there, here))
+    if not (isinstance(there, dict) and isinstance(here, dict)):
+        return name, there, here
+    key = next(key for key in sorted({*there, *here}) if there.get(key) != here.get(key))
+    return _differing(f"{name}.{key}", there.get(key), here.get(key))
 
 
 def _to_json(chunk: Chunk, tally: Tally, seconds: float) -> dict[str, Any]:
@@ -190,34 +239,73 @@ def _to_json(chunk: Chunk, tally: Tally, seconds: float) -> dict[str, Any]:
         **chunk._asdict(),
         "seats": _pack(tally.seats),
         "games": _pack(tally.games),
-        "faults": [[fault.agent, fault.deal, fault.rotation, fault.message] for fault in tally.faults],
+        "faults": [[fault.agent, fault.deal, fault.rotation, writable(fault.message)] for fault in tally.faults],
         "clocks": tally.clocks.tolist(),
         "seconds": seconds,
     }
 
 
-def _from_json(found: dict[str, Any], tournament: Tournament, record: bool) -> tuple[Chunk, Tally, float]:
-    chunk = Chunk(int(found["line_up"]), int(found["first"]), int(found["deals"]))
-    if not (0 <= chunk.line_up < len(tournament.line_ups) and chunk.deals > 0):
-        raise ValueError(f"there is no such line-up: {chunk.line_up}")
-    if not 0 <= chunk.first <= tournament.deals - chunk.deals:
-        raise ValueError(f"there is no deal {chunk.first + chunk.deals - 1}")
+def _from_json(found: Any, tournament: Tournament, record: bool) -> tuple[Chunk, Tally, float]:
+    """The piece of a line and its seconds; raises ``ValueError``, which names the field."""
+    line = msgspec.convert(found, _Line)
+    chunk = Chunk(line.line_up, line.first, line.deals)
+    if chunk.line_up >= len(tournament.line_ups):
+        raise ValueError(f"there is no such line_up: {shown(chunk.line_up)}")
+    if chunk.first > tournament.deals - chunk.deals:
+        raise ValueError(f"there is no deal {shown(chunk.first + chunk.deals - 1)}: first {shown(chunk.first)}")
+    num_agents = len(tournament.line_ups[chunk.line_up])
     seating = tournament.plan(chunk.line_up).seating()
+    if len(line.clocks) != num_agents:
+        raise ValueError(f"clocks: {len(line.clocks)} of {num_agents} agents")
     tally = Tally(
-        _unpack(found["seats"], (chunk.deals, *seating.shape, NUM_AGENT_COUNTS)),
-        _unpack(found["games"], (chunk.deals, len(seating), NUM_DEAL_COUNTS)),
+        _unpack("seats", line.seats, (chunk.deals, *seating.shape, NUM_AGENT_COUNTS)),
+        _unpack("games", line.games, (chunk.deals, len(seating), NUM_DEAL_COUNTS)),
         seating,
-        tuple(Fault(int(agent), int(deal), int(turn), str(text)) for agent, deal, turn, text in found["faults"]),
-        np.array(found["clocks"], dtype=np.float64).reshape(len(tournament.line_ups[chunk.line_up]), NUM_CLOCKS),
+        tuple(_fault(Fault(*fault), chunk, num_agents, len(seating)) for fault in line.faults),
+        np.array(line.clocks, dtype=np.float64),
     )
     if record:
-        unpack(found["records"], chunk.deals * len(seating))  # says where one cannot be read
-    return chunk, tally, float(found["seconds"])
+        _check_records(line.records or "", chunk, len(seating))
+    return chunk, tally, line.seconds
+
+
+def _fault(fault: Fault, chunk: Chunk, num_agents: int, rotations: int) -> Fault:
+    """A fault that a piece can have; raises ``ValueError`` for others."""
+    if fault.agent >= num_agents:
+        raise ValueError(f"faults: there is no agent {shown(fault.agent)}")
+    if not chunk.first <= fault.deal < chunk.first + chunk.deals:
+        raise ValueError(f"faults: deal {shown(fault.deal)} is not of this piece")
+    if fault.rotation >= rotations:
+        raise ValueError(f"faults: there is no rotation {shown(fault.rotation)}")
+    return fault
+
+
+def _check_records(text: str, chunk: Chunk, rotations: int) -> None:
+    """Raise ``ValueError`` where the packed records of a piece are not those of its games."""
+    try:
+        for number, line in enumerate(unpack(text, chunk.deals * rotations)):
+            game = decode(line, number + 1).game
+            if game != chunk.first + number // rotations or not line.endswith(b"\n"):
+                raise ValueError(f"line {number + 1}: not the record of game {chunk.first + number // rotations}")
+    except (ValueError, zlib.error) as error:
+        raise ValueError(f"records: {error}") from None
 
 
 def _pack(counts: NDArray[np.int64]) -> str:
     return base64.b64encode(zlib.compress(counts.astype("<i4").tobytes())).decode()
 
 
-def _unpack(text: str, shape: tuple[int, ...]) -> NDArray[np.int64]:
-    return np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype="<i4").reshape(shape).astype(np.int64)
+def _unpack(name: str, text: str, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """The counts that a field holds; raises ``ValueError``, and unpacks no more than there have to be."""
+    size = 4 * math.prod(shape)
+    unpacker = zlib.decompressobj()
+    try:
+        data = unpacker.decompress(base64.b64decode(text, validate=True), size + 1)
+    except (ValueError, zlib.error) as error:
+        raise ValueError(f"{name}: {error}") from None
+    if len(data) != size or not unpacker.eof:
+        raise ValueError(f"{name}: not the counts of {math.prod(shape[:-1])} lines")
+    counts = np.frombuffer(data, dtype="<i4").reshape(shape).astype(np.int64)
+    if counts.min() < 0:
+        raise ValueError(f"{name}: a count below 0")
+    return counts

@@ -14,8 +14,9 @@ from rich.table import Table
 from scala40_env.core.rules_json import rules_to_json
 from training.ratings import Rating
 from training.results import ArenaResult, Difference, Times, share, versions
+from training.sprt import exact
 from training.statistics import FEW, Estimate
-from training.tournament import Tournament, source_digest
+from training.tournament import Tournament, source_digest, writable
 
 # --- for programs ----------------------------------------------------------------------------------------------------
 
@@ -53,7 +54,7 @@ def to_json(result: ArenaResult, command: Sequence[str], *, timing: bool = True)
 def heading(tournament: Tournament, command: Sequence[str]) -> dict[str, Any]:
     """What every file of results says of itself: the command, the versions, the rules, the seed."""
     return {
-        "command": list(command),
+        "command": [writable(word) for word in command],
         "versions": versions(),
         "source": source_digest(),
         "rules": rules_to_json(tournament.rules),
@@ -68,7 +69,7 @@ def heading(tournament: Tournament, command: Sequence[str]) -> dict[str, Any]:
 def timing_json(result: ArenaResult) -> dict[str, Any]:
     """What is not the same each time."""
     return {
-        "seconds": result.seconds,
+        "seconds": _plain(result.seconds),
         "decisions_a_second": _plain(result.decisions_a_second),
         "processes": result.processes,
         "agents": [
@@ -83,7 +84,10 @@ def _ratings(result: ArenaResult) -> dict[str, Any] | None:
     if made is None:
         return None
     agents = [
-        {"name": agent.name, **({"points": None, "low": None, "high": None} if rating is None else asdict(rating))}
+        {
+            "name": agent.name,
+            **({"points": None, "low": None, "high": None} if rating is None else _plain(asdict(rating))),
+        }
         for agent, rating in zip(result.agents, made.ratings)
     ]
     return {"model": made.model, "anchor": result.agents[made.anchor].name, "agents": agents}
@@ -91,7 +95,7 @@ def _ratings(result: ArenaResult) -> dict[str, Any] | None:
 
 def _verdict(result: ArenaResult) -> dict[str, Any] | None:
     verdict, test = result.verdict, result.tournament.test
-    return None if verdict is None or test is None else {**asdict(test), **asdict(verdict)}
+    return None if verdict is None or test is None else _plain({**asdict(test), **asdict(verdict)})
 
 
 def _interval(made: dict[str, Any]) -> dict[str, Any]:
@@ -260,8 +264,8 @@ def _verdict_lines(result: ArenaResult) -> list[str]:
         return [f"sequential test: no answer after {verdict.deals} deals, {ratio}"]
     by = test.high if verdict.answer == "high" else test.low
     return [
-        f"sequential test: {first} is better than {second} by {by:g} points a round rather than by "
-        f"{test.low if verdict.answer == 'high' else test.high:g}, after {verdict.deals} deals, {ratio}; "
+        f"sequential test: {first} is better than {second} by {exact(by)} points a round rather than by "
+        f"{exact(test.low if verdict.answer == 'high' else test.high)}, after {verdict.deals} deals, {ratio}; "
         "means and intervals of a test that stopped early lean away from zero"
     ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import platform
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -41,7 +42,7 @@ from training.play_deals import (
 from training.ratings import Ratings, anchor_of, rate
 from training.sprt import Verdict
 from training.statistics import Estimate, estimate, ratio
-from training.tournament import Tournament
+from training.tournament import Tournament, writable
 
 _SHOWN_ENDS = [name for name in END_NAMES if name != "none"]
 
@@ -166,7 +167,7 @@ def labels(names: Sequence[str]) -> list[str]:
     """Names that are told apart: an agent that plays twice is numbered from its second place on."""
     seen: dict[str, int] = {}
     made = []
-    for name in names:
+    for name in map(writable, names):
         seen[name] = seen.get(name, 0) + 1
         made.append(name if seen[name] == 1 else f"{name} #{seen[name]}")
     return made
@@ -363,7 +364,9 @@ def _cycles(shown: Sequence[str], differences: Sequence[Difference]) -> tuple[tu
 
 
 def _describe(fault: Fault) -> str:
-    return f"deal {fault.deal}, rotation {fault.rotation}: {fault.message}"
+    """A fault in words, without the addresses in memory that Python shows of objects: each process has others."""
+    message = re.sub(r"\bat 0x[0-9a-fA-F]*", "at 0x...", writable(fault.message))
+    return f"deal {fault.deal}, rotation {fault.rotation}: {message}"
 
 
 def cut(tally: Tally, deals: int) -> Tally:

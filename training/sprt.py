@@ -21,12 +21,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 _LEAST_VARIANCE = 1e-9
+MOST_POINTS = 1e6
+"""Bounds lie within so many points a round of zero: far beyond what any rules can charge."""
 FIRST_LOOK = 30
 """The test looks for the first time after so many deals: a variance of fewer is too rough."""
 
 
 class SprtError(ValueError):
     """Bounds that make no test; the message is one line."""
+
+
+def exact(value: float) -> str:
+    """A number as short as reads back as the same number."""
+    text = f"{value:g}"
+    return text if float(text) == value else repr(float(value))
 
 
 @dataclass(frozen=True)
@@ -60,15 +68,20 @@ class SequentialTest:
     error: float = 0.05
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
-            raise SprtError(f"sprt: expected LOW,HIGH with LOW below HIGH, got {self.low:g},{self.high:g}")
+        if not self.low < self.high:
+            raise SprtError(f"sprt: expected LOW,HIGH with LOW below HIGH, got {exact(self.low)},{exact(self.high)}")
+        if not -MOST_POINTS <= self.low < self.high <= MOST_POINTS:
+            raise SprtError(
+                f"sprt: expected bounds from {-MOST_POINTS:.0f} to {MOST_POINTS:.0f} points a round, "
+                f"got {exact(self.low)},{exact(self.high)}"
+            )
         if not 0 < self.error < 0.5:
-            raise SprtError(f"sprt error: expected a number above 0 and below 0.5, got {self.error:g}")
+            raise SprtError(f"sprt error: expected a number above 0 and below 0.5, got {exact(self.error)}")
 
     @property
     def bound(self) -> float:
         """The log-likelihood ratio at which the test ends, upwards for ``high`` and downwards for ``low``."""
-        return math.log((1 - self.error) / self.error)
+        return math.log1p(-self.error) - math.log(self.error)
 
     def ratios(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """The log-likelihood ratio after each deal: ``float64``, as many as scores; 0 before the first look."""

@@ -26,7 +26,7 @@ from agents.registry import make
 from scala40_env.core.rules import Rules
 from scala40_env.core.rules_json import rules_to_json
 from training.deals import TURN_LIMITS, ArenaError, Plan
-from training.sprt import SequentialTest
+from training.sprt import SequentialTest, exact
 
 MAX_LINE_UPS = 1000
 
@@ -54,6 +54,9 @@ class Tournament:
 
     def __post_init__(self) -> None:
         self.plan(0)  # says what cannot be played
+        for agent in self.agents:
+            if writable(agent) != agent:  # the command in the files could not name it
+                raise ArenaError(f"agents: {agent!r} is not UTF-8")
         if self.test is not None and (len(self.agents) != 2 or len(self.line_ups) != 1):
             raise ArenaError(f"sprt: a sequential test is for 2 agents, got {len(self.agents)}")
 
@@ -85,7 +88,8 @@ class Tournament:
         words += ["--players", str(self.players), "--deals", str(self.deals), "--episode", self.episode]
         words += ["--seed", str(self.seed), "--turn-limit", str(self.turn_limit)]
         if self.test is not None:
-            words += ["--sprt", f"{self.test.low:g},{self.test.high:g}", "--sprt-error", f"{self.test.error:g}"]
+            words.append(f"--sprt={exact(self.test.low)},{exact(self.test.high)}")  # a word of its own may begin with -
+            words += ["--sprt-error", exact(self.test.error)]
         return words
 
     def identity(self) -> dict[str, Any]:
@@ -150,6 +154,11 @@ def of_plan(plan: Plan) -> Tournament:
         episode=plan.episode,
         turn_limit=plan.turn_limit,
     )
+
+
+def writable(text: str) -> str:
+    """A text as UTF-8 can hold it: halves of characters, as of a file name that is no UTF-8, become escapes."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def source_digest() -> str:

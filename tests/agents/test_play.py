@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -334,6 +336,22 @@ def test_a_file_that_cannot_be_written_is_one_line_and_the_game_goes_on(seat: Se
     assert first.startswith("save: ")
     assert second.endswith("No such file or directory")
     assert third.startswith("kept in")
+
+
+def test_what_could_not_be_written_leaves_no_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sitting = Sitting(Rules(), ["person", "greedy"], [None, make("greedy")], seed=1, hint=make("greedy"))
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(IsADirectoryError, match=r"folder'$"):
+        sitting.save(str(tmp_path / "folder"))
+
+    def write_nothing(path: Path, _: bytes) -> int:
+        path.touch()
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+
+    monkeypatch.setattr(Path, "write_bytes", write_nothing)
+    with pytest.raises(OSError, match=r"File too large: '.*g\.json'"):
+        sitting.save(str(tmp_path / "g.json"))
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
 def test_the_end_of_the_lines_leaves_quietly(seat: Seat) -> None:

@@ -25,6 +25,10 @@ class First:
             return legal[0]
         if self.then == "raise":
             raise RuntimeError("out of ideas\nfor good")
+        if self.then == "half of a character":
+            raise RuntimeError("no such file: o\udcff")
+        if self.then == "address":
+            raise RuntimeError(f"a card for {object()} at 7 of 0x10")
         if self.then == "exit":
             raise SystemExit(3)
         if self.then == "die":
@@ -38,7 +42,15 @@ class First:
             first = int(legal[0])
             legal[:] = 744
             return first
-        return {"first": legal[0], "illegal": 744, "far": 10**30, "none": None, "text": "draw", "half": 1.5}[self.then]
+        return {
+            "first": legal[0],
+            "illegal": 744,
+            "far": 10**30,
+            "none": None,
+            "text": "draw",
+            "half": 1.5,
+            "object": object(),
+        }[self.then]
 
 
 class Thinks(First):

@@ -1,13 +1,19 @@
 """The commands ``arena`` and ``demo``: their tables, their JSON, and one line for bad input."""
 
 import json
+import math
 import platform
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from scala40_env.core.rules import Rules
 from training import arena, demo
+from training.report import to_json
+from training.sprt import SequentialTest
+from training.tournament import tournament
 
 
 def test_the_table_says_all_that_was_asked(capsys: pytest.CaptureFixture[str]):
@@ -67,6 +73,16 @@ def test_json_of_one_deal_has_no_numbers_that_do_not_exist(capsys: pytest.Captur
     assert made["agents"][0]["won"]["low"] is None
 
 
+def test_json_has_no_numbers_that_do_not_exist_whatever_the_test_says():
+    made = tournament(["greedy", "uniform"], Rules(), 1, test=SequentialTest(0, 1))
+    result = arena.play(made)
+    assert result.verdict is not None
+    result = replace(result, seconds=math.inf, verdict=replace(result.verdict, ratio=math.nan))
+    shown = json.loads(json.dumps(to_json(result, ["scala40"]), allow_nan=False))
+    assert shown["sprt"]["ratio"] is None
+    assert shown["timing"]["seconds"] is None
+
+
 def test_rules_may_be_changed_on_the_command_line(capsys: pytest.CaptureFixture[str]):
     rules = '{"base": "hops", "opening_min": 30}'
     assert arena.main(["greedy", "uniform", "--deals", "3", "--rules", rules, "--json"]) == 0
@@ -92,20 +108,31 @@ def test_rules_may_be_changed_on_the_command_line(capsys: pytest.CaptureFixture[
         (["greedy", "uniform", "--episode", "game"], "--episode"),
         (["greedy", "uniform", "--turn-limit", "0"], "turn limit"),
         (["greedy", "uniform", "--time-limit", "-1"], "time limit: expected seconds above 0"),
+        (["greedy", "uniform", "--time-limit", "nan"], "and up to 86400, which is a day, got nan"),
+        (["greedy", "uniform", "--time-limit", "inf"], "and up to 86400, which is a day, got inf"),
+        (["greedy", "uniform", "--time-limit", "1e30"], "and up to 86400, which is a day, got a huge number"),
+        (["greedy", "uniform", "--processes", "1" + 30 * "0"], "an integer from 1 to 256, got a huge number"),
         (["greedy", "uniform", "--sprt", "0"], "sprt: expected LOW,HIGH"),
         (["greedy", "uniform", "--sprt", "1,0"], "sprt: expected LOW,HIGH with LOW below HIGH"),
         (["greedy", "uniform", "--sprt", "0,1", "--sprt-error", "0.5"], "sprt error"),
+        (["greedy", "uniform", "--sprt=-1e200,1e200"], "sprt: expected bounds from -1000000 to 1000000 points a round"),
         (["greedy", "uniform", "uniform", "--sprt", "0,1"], "sprt: a sequential test is for 2 agents, got 3"),
         (["greedy", "uniform", "--resume"], "resume: which folder?"),
         ([], "AGENT"),
     ],
 )
-def test_bad_input_is_one_line_and_status_two(argv: list[str], says: str, capsys: pytest.CaptureFixture[str]):
+@pytest.mark.parametrize("out", [False, True])
+def test_bad_input_is_one_line_and_status_two_and_makes_no_folder(
+    argv: list[str], says: str, out: bool, capsys: pytest.CaptureFixture[str], tmp_path: Path
+):
+    if out and "--resume" in argv:
+        return
     try:
-        status = arena.main(argv)
+        status = arena.main([*argv, *(["--out", str(tmp_path / "out")] if out else [])])
     except SystemExit as stop:
         status = stop.code  # type: ignore[assignment]
     captured = capsys.readouterr()
+    assert not (tmp_path / "out").exists()
     assert status == 2
     assert captured.out == ""
     assert captured.err.count("\n") == 1

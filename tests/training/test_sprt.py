@@ -7,7 +7,7 @@ import pytest
 
 from scala40_env.core.rules import Rules
 from training.arena import play
-from training.sprt import FIRST_LOOK, SequentialTest, SprtError
+from training.sprt import FIRST_LOOK, SequentialTest, SprtError, exact
 from training.tournament import tournament
 
 
@@ -73,7 +73,22 @@ def test_the_arena_stops_and_counts_what_the_test_saw():
     assert behind.verdict.answer == "low"
 
 
-@pytest.mark.parametrize("bounds", [(1, 1), (2, 1), (0, math.inf), (math.nan, 1), (0, 1, 0), (0, 1, 0.5)])
+@pytest.mark.parametrize(
+    "bounds",
+    [(1, 1), (2, 1), (0, math.inf), (math.nan, 1), (0, 1, 0), (0, 1, 0.5), (0, 1, math.nan), (-1e200, 1e200), (0, 1e7)],
+)
 def test_bounds_that_make_no_test_are_refused(bounds: tuple[float, ...]):
     with pytest.raises(SprtError, match="sprt"):
         SequentialTest(*bounds)
+
+
+def test_the_numbers_of_any_test_are_finite():
+    for test in (SequentialTest(-1e6, 1e6), SequentialTest(0, 5e-324), SequentialTest(0, 1, 5e-324)):
+        assert math.isfinite(test.bound)
+        assert np.isfinite(test.ratios(np.full(50, 8000.0))).all()
+
+
+@pytest.mark.parametrize("value", [0.0, -3, 0.05, 1e-9, 0.123456789, 0.1 + 0.2, 123456.5, np.float64(1 / 3)])
+def test_a_number_is_written_so_that_it_reads_back(value: float):
+    assert float(exact(value)) == value
+    assert len(exact(0.05)) == 4

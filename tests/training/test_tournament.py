@@ -6,7 +6,7 @@ from itertools import combinations, permutations
 import pytest
 
 from scala40_env.core.rules import Rules
-from training.arena import play
+from training.arena import _parser, _test, play
 from training.deals import ArenaError
 from training.results import ArenaResult
 from training.sprt import SequentialTest
@@ -111,9 +111,15 @@ def test_the_command_plays_the_same_tournament():
     assert words[:4] == ["scala40", "arena", "greedy", "uniform"]
     assert words[words.index("--rules") + 1] == '{"base": "hops", "opening_min": 30}'
     assert words[words.index("--deals") + 1] == "7"
-    tested = tournament(["greedy", "uniform"], STANDARD, 7, test=SequentialTest(0, 0.5, 0.1)).command()
-    assert tested[-4:] == ["--sprt", "0,0.5", "--sprt-error", "0.1"]
     assert len(source_digest()) == 16
+
+
+@pytest.mark.parametrize("test", [SequentialTest(0, 0.5, 0.1), SequentialTest(-5, 0.123456789, 0.0123456789)])
+def test_the_command_has_the_test_to_the_last_digit(test: SequentialTest):
+    made = tournament(["greedy", "uniform"], STANDARD, 7, test=test)
+    args = _parser().parse_args(made.command()[2:])
+    assert _test(args.sprt, args.sprt_error) == test
+    assert "--sprt=0,0.5" in made.command() or test.low < 0
 
 
 def test_deals_below_one_are_refused():
