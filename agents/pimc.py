@@ -39,6 +39,8 @@ TURN_LIMIT = 400
 _PLAY = 1 << 25
 _STAGE = 8
 """Worlds that are played before the clock is looked at, under a budget of time."""
+_MOST_LEAVES = 4096
+"""Rows that wait at once for a network: they take memory, a thousand bytes and more each."""
 
 
 @inlined
@@ -253,14 +255,20 @@ class Pimc:
         vector, done = rules.vector(), 0
         while done < worlds or until is not None:
             gains = np.zeros((worlds if until is None else _STAGE, len(alive)))
-            leaves = allocate(0 if self._networks is None else gains.size)
-            arguments = (candidates, bots, salts, *self._belief, self._turns, self._scratch.parts, gains, leaves)
-            played = try_actions(rows, vector, seed, tally.worlds, *arguments)
-            if self._networks is not None:
-                left = np.flatnonzero(np.isnan(gains[:played]))
-                if len(left):
-                    values = self._networks.gains(leaves[left], int(rows[0].seat), rules, value=self._asks_critic)
-                    gains.reshape(-1)[left] = values
+            size = len(gains) if self._networks is None else max(1, _MOST_LEAVES // len(alive))
+            played = 0
+            for part in np.split(gains, range(size, len(gains), size)):
+                leaves = allocate(0 if self._networks is None else part.size)
+                arguments = (candidates, bots, salts, *self._belief, self._turns, self._scratch.parts, part, leaves)
+                fitting = try_actions(rows, vector, seed, tally.worlds + played, *arguments)
+                if self._networks is not None:
+                    left = np.flatnonzero(np.isnan(part[:fitting]))
+                    if len(left):
+                        values = self._networks.gains(leaves[left], int(rows[0].seat), rules, value=self._asks_critic)
+                        part.reshape(-1)[left] = values
+                played += fitting
+                if fitting < len(part):
+                    break
             tally.add(alive, gains[:played])
             done += played
             if played < len(gains) or (until is not None and time.perf_counter() >= until):
