@@ -24,12 +24,13 @@ from numpy.typing import NDArray
 from agents.base import AgentError, rng_of
 from agents.belief import NO_BELIEF, draw_world
 from agents.playout import NUM_GAME_COUNTS, NUM_SEAT_COUNTS, PlayoutScratch, play_out
-from agents.registry import make
+from agents.registry import BOT, POLICY, kind_of, make
 from agents.thinking import Decision
 from scala40_env.core.cards import MAX_SEATS
 from scala40_env.core.deal import stream
 from scala40_env.core.game import apply_action, is_episode_over
 from scala40_env.core.jit import inlined, kernel
+from scala40_env.core.quoting import shown
 from scala40_env.core.rules import Rules
 from scala40_env.core.state import allocate
 
@@ -317,30 +318,27 @@ def rng_of_decision(rows: NDArray[Any], rng: int | None) -> int:
 
 
 def compiled_bot(option: str, name: str) -> Any:
-    """The compiled bot that an option names; ``AgentError`` where it is none."""
-    bot = make(name)
-    if not (hasattr(bot, "bot") and hasattr(bot, "salt")):
-        raise AgentError(f"{option}: {name!r} is not a compiled bot")
-    return bot
+    """The compiled bot of the registry that an option names; ``AgentError`` where it is none, and nothing is made."""
+    if kind_of(name) != BOT:
+        raise AgentError(f"{option}: {shown(name)} is not a compiled bot")
+    return make(name)
 
 
 def _networks_of(bot: str, value: str) -> Any:
     """The networks that play on or say what positions are worth; ``None`` where a compiled bot plays to the end."""
+    if value and kind_of(value) != POLICY:
+        raise AgentError(f"value: {shown(value)} is not a policy")
+    if not value and kind_of(bot) == BOT:
+        return None
+    if not value and kind_of(bot) != POLICY:
+        raise AgentError(f"bot: {shown(bot)} is not a compiled bot or a policy")
     from agents.policy_playouts import PolicyPlayouts  # not needed without a network
 
-    for option, text in (("value", value), ("bot", bot)):
-        if option == "bot" and hasattr(make(text), "bot"):
-            return None
-        if text:
-            agent = make(text)
-            network = getattr(agent, "network", None)
-            if network is None:
-                kinds = "a policy" if option == "value" else "a compiled bot or a policy"
-                raise AgentError(f"{option}: {text!r} is not {kinds}")
-            if option == "value" and not (network.has_critic and network.card.players == 2):
-                raise AgentError(f"value: {text!r} has no critic for two players")
-            return PolicyPlayouts(network, agent.name)
-    return None
+    agent: Any = make(value or bot)
+    network = agent.network
+    if value and not (network.has_critic and network.card.players == 2):
+        raise AgentError(f"value: {shown(value)} has no critic for two players")
+    return PolicyPlayouts(network, agent.name)
 
 
 def name_of(search: str, bot: str, prior: str, belief: str, value: str = "") -> str:
