@@ -8,7 +8,7 @@ games are played nor on how many are played at once, and a decision can be asked
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +62,7 @@ class Agent(Protocol):
 
 @runtime_checkable
 class CompiledAgent(Agent, Protocol):
-    """An agent that the compiled loop of ``agents.playout`` can play as well.
+    """An agent that the compiled loop of ``agents.playout`` can play as well, as far as ``is_compiled`` says so.
 
     Attributes:
         bot: its number in ``agents.bots``.
@@ -71,6 +71,18 @@ class CompiledAgent(Agent, Protocol):
 
     bot: int
     salt: int
+
+
+def is_compiled(agent: Any) -> TypeGuard[CompiledAgent]:
+    """Whether the compiled loop plays an agent as it acts: it has the number of a bot, and no other ``act``.
+
+    A class that inherits the number and has an ``act`` of its own is another player.
+    """
+    if not isinstance(agent, CompiledAgent) or "act" in getattr(agent, "__dict__", {}):
+        return False
+    line = [vars(ancestor) for ancestor in type(agent).__mro__]
+    acts, bots = (next((i for i, own in enumerate(line) if name in own), len(line)) for name in ("act", "bot"))
+    return acts >= bots
 
 
 def rng_of(rows: NDArray[Any]) -> int:

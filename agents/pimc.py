@@ -24,12 +24,13 @@ from numpy.typing import NDArray
 from agents.base import AgentError, rng_of
 from agents.belief import NO_BELIEF, draw_world
 from agents.playout import NUM_GAME_COUNTS, NUM_SEAT_COUNTS, PlayoutScratch, play_out
-from agents.registry import make
+from agents.registry import BOT, POLICY, kind_of, make
 from agents.thinking import Decision
 from scala40_env.core.cards import MAX_SEATS
 from scala40_env.core.deal import stream
 from scala40_env.core.game import apply_action, is_episode_over
 from scala40_env.core.jit import inlined, kernel
+from scala40_env.core.quoting import shown
 from scala40_env.core.rules import Rules
 from scala40_env.core.state import allocate
 
@@ -39,6 +40,8 @@ TURN_LIMIT = 400
 _PLAY = 1 << 25
 _STAGE = 8
 """Worlds that are played before the clock is looked at, under a budget of time."""
+_MOST_LEAVES = 4096
+"""Rows that wait at once for a network: they take memory, a thousand bytes and more each."""
 
 
 @inlined
@@ -253,14 +256,20 @@ class Pimc:
         vector, done = rules.vector(), 0
         while done < worlds or until is not None:
             gains = np.zeros((worlds if until is None else _STAGE, len(alive)))
-            leaves = allocate(0 if self._networks is None else gains.size)
-            arguments = (candidates, bots, salts, *self._belief, self._turns, self._scratch.parts, gains, leaves)
-            played = try_actions(rows, vector, seed, tally.worlds, *arguments)
-            if self._networks is not None:
-                left = np.flatnonzero(np.isnan(gains[:played]))
-                if len(left):
-                    values = self._networks.gains(leaves[left], int(rows[0].seat), rules, value=self._asks_critic)
-                    gains.reshape(-1)[left] = values
+            size = len(gains) if self._networks is None else max(1, _MOST_LEAVES // len(alive))
+            played = 0
+            for part in np.split(gains, range(size, len(gains), size)):
+                leaves = allocate(0 if self._networks is None else part.size)
+                arguments = (candidates, bots, salts, *self._belief, self._turns, self._scratch.parts, part, leaves)
+                fitting = try_actions(rows, vector, seed, tally.worlds + played, *arguments)
+                if self._networks is not None:
+                    left = np.flatnonzero(np.isnan(part[:fitting]))
+                    if len(left):
+                        values = self._networks.gains(leaves[left], int(rows[0].seat), rules, value=self._asks_critic)
+                        part.reshape(-1)[left] = values
+                played += fitting
+                if fitting < len(part):
+                    break
             tally.add(alive, gains[:played])
             done += played
             if played < len(gains) or (until is not None and time.perf_counter() >= until):
@@ -309,30 +318,27 @@ def rng_of_decision(rows: NDArray[Any], rng: int | None) -> int:
 
 
 def compiled_bot(option: str, name: str) -> Any:
-    """The compiled bot that an option names; ``AgentError`` where it is none."""
-    bot = make(name)
-    if not (hasattr(bot, "bot") and hasattr(bot, "salt")):
-        raise AgentError(f"{option}: {name!r} is not a compiled bot")
-    return bot
+    """The compiled bot of the registry that an option names; ``AgentError`` where it is none, and nothing is made."""
+    if kind_of(name) != BOT:
+        raise AgentError(f"{option}: {shown(name)} is not a compiled bot")
+    return make(name)
 
 
 def _networks_of(bot: str, value: str) -> Any:
     """The networks that play on or say what positions are worth; ``None`` where a compiled bot plays to the end."""
+    if value and kind_of(value) != POLICY:
+        raise AgentError(f"value: {shown(value)} is not a policy")
+    if not value and kind_of(bot) == BOT:
+        return None
+    if not value and kind_of(bot) != POLICY:
+        raise AgentError(f"bot: {shown(bot)} is not a compiled bot or a policy")
     from agents.policy_playouts import PolicyPlayouts  # not needed without a network
 
-    for option, text in (("value", value), ("bot", bot)):
-        if option == "bot" and hasattr(make(text), "bot"):
-            return None
-        if text:
-            agent = make(text)
-            network = getattr(agent, "network", None)
-            if network is None:
-                kinds = "a policy" if option == "value" else "a compiled bot or a policy"
-                raise AgentError(f"{option}: {text!r} is not {kinds}")
-            if option == "value" and not (network.has_critic and network.card.players == 2):
-                raise AgentError(f"value: {text!r} has no critic for two players")
-            return PolicyPlayouts(network, agent.name)
-    return None
+    agent: Any = make(value or bot)
+    network = agent.network
+    if value and not (network.has_critic and network.card.players == 2):
+        raise AgentError(f"value: {shown(value)} has no critic for two players")
+    return PolicyPlayouts(network, agent.name)
 
 
 def name_of(search: str, bot: str, prior: str, belief: str, value: str = "") -> str:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.registry import make, names
+from agents.registry import kind_of, make, names
 from agents.sitting import AgentFaultError, Left, Sitting, Terminal
 from scala40_env.cli import BAD_INPUT, Parser
 from scala40_env.cli.games import seed_argument
@@ -78,11 +78,11 @@ def _new(args: argparse.Namespace) -> Sitting:
     seat = 0 if args.seat is None else args.seat
     if not 0 <= seat < players:
         raise CommandError(f"--seat: seats are 0 to {players - 1}, got {shown(seat)}")
-    line_up = [*args.agents[:seat], PERSON, *args.agents[seat:]]
+    agents: list[Any] = [make(name) for name in args.agents]  # nobody else is a person
     return Sitting(
         rules,
-        line_up,
-        _make_agents(line_up),
+        [*args.agents[:seat], PERSON, *args.agents[seat:]],
+        [*agents[:seat], None, *agents[seat:]],
         seed=secrets.randbits(64) if args.seed is None else args.seed,
         episode=args.episode or "round",
         hint=make(args.hint),
@@ -103,7 +103,7 @@ def _resumed(args: argparse.Namespace) -> Sitting:
     if args.agents and args.agents != others:
         raise CommandError(f"AGENT: the game in {args.resume} is against {shown(' '.join(others))}")
     # a name may make any class of any module: what a file alone asks for must be of the registry
-    strange = [name for name in others if name.partition(":")[0] not in names()]
+    strange = [name for name in others if kind_of(name) is None]
     if strange and not args.agents:
         raise CommandError(
             f"--resume: the agent {shown(strange[0])} is none of the registry; name the agents once more"
@@ -113,7 +113,7 @@ def _resumed(args: argparse.Namespace) -> Sitting:
     return Sitting(
         Rules.from_mapping(record.rules),
         line_up,
-        _make_agents(line_up),
+        [None if name == PERSON else make(name) for name in line_up],
         seed=record.seed,
         game=record.game,
         episode=record.episode,
@@ -137,11 +137,6 @@ def _read(path: str) -> Record:
     except ValueError as error:
         raise CommandError(f"--resume: {path}: {error}") from None
     return record
-
-
-def _make_agents(line_up: Sequence[str]) -> list[Any]:
-    """The agent of each seat; ``None`` where the person sits."""
-    return [None if name == PERSON else make(name) for name in line_up]
 
 
 def _check_files(args: argparse.Namespace) -> None:

@@ -14,24 +14,38 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from agents.base import Agent, AgentError
+from agents.faults import one_line
+from scala40_env.core.quoting import shown
 
-_AGENTS = {
+BOT, SEARCH, POLICY = "bot", "search", "policy"
+"""Kinds of agents: compiled bots, searches, and trained weights."""
+_BOTS = {
     "careful": "agents.careful:Careful",
     "greedy": "agents.greedy:Greedy",
-    "ismcts": "agents.ismcts:Ismcts",
-    "pimc": "agents.pimc:Pimc",
     "solver": "agents.solver:Solver",
     "uniform": "agents.uniform:Uniform",
 }
+_SEARCHES = {"ismcts": "agents.ismcts:Ismcts", "pimc": "agents.pimc:Pimc"}
 _OF_A_FILE = {"policy": "agents.policy:Policy"}
 """Agents that are nothing without a file, ``policy:FILE``: known by name, and not among those that play as they are."""
+_KNOWN = {BOT: _BOTS, SEARCH: _SEARCHES, POLICY: _OF_A_FILE}
 _BOOLEANS = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
 _KINDS = {int: "an integer", float: "a number", bool: "true or false"}
 
 
 def names() -> list[str]:
     """The names that ``make`` knows, in alphabetical order."""
-    return sorted(_AGENTS)
+    return sorted([*_BOTS, *_SEARCHES])
+
+
+def kind_of(text: str) -> str | None:
+    """The kind of agent that a text names: ``BOT``, ``SEARCH`` or ``POLICY``; ``None`` where it is none of these.
+
+    Nothing is imported or made for it.  ``make`` runs what a text of no kind names, a class of any module: so a text
+    that comes from a file must be of a kind, and so must what is said in the options of an agent.
+    """
+    name = text.partition(":")[0].strip()
+    return next((kind for kind, agents in _KNOWN.items() if name in agents), None)
 
 
 def make(text: str) -> Agent:
@@ -44,10 +58,10 @@ def make(text: str) -> Agent:
         AgentError: an agent, a module, a class or an option that does not exist, or a value that the option cannot
             have; the message is one line and names it.
     """
-    if not isinstance(text, str) or not text.strip():
+    if not isinstance(text, str) or not text.strip() or not _is_unicode(text):
         raise AgentError(f"agent: expected a name, got {text!r}; there are {', '.join(names())}")
-    name, _, rest = text.strip().partition(":")
-    known = {**_AGENTS, **_OF_A_FILE}
+    name, _, rest = (part.strip() for part in text.partition(":"))
+    known = {**_BOTS, **_SEARCHES, **_OF_A_FILE}
     if name in known:
         module, _, class_name = known[name].partition(":")
     elif rest and "=" not in rest.partition(":")[0]:
@@ -59,28 +73,38 @@ def make(text: str) -> Agent:
     factory = _find(module, class_name)
     try:
         agent = factory(**_options(text, factory, rest))
-    except AgentError:
+        act, called = getattr(agent, "act", None), getattr(agent, "name", None)
+    except (AgentError, KeyboardInterrupt):
         raise
-    except Exception as error:  # a class of the user's own may raise whatever it likes
-        raise AgentError(f"agent {text!r}: {_one_line(error)}") from error
-    if not callable(getattr(agent, "act", None)):
+    except BaseException as error:  # a class of the user's own may raise whatever it likes, and exit
+        raise AgentError(f"agent {text!r}: {one_line(error)}") from error
+    if not callable(act):
         raise AgentError(f"agent {text!r}: {class_name} has no method act")
-    if not isinstance(getattr(agent, "name", None), str):
+    if not isinstance(called, str):
         raise AgentError(f"agent {text!r}: {class_name} has no name")
+    if not called or not called.isprintable():
+        raise AgentError(f"agent {text!r}: its name {shown(called)} is no text on one line")
     return typing.cast(Agent, agent)
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether a text can be written: an argument of a command may hold bytes that are no UTF-8."""
+    return not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def _find(module: str, class_name: str) -> Callable[..., Any]:
     try:
         found = importlib.import_module(module)
+        factory = getattr(found, class_name, None)
+    except KeyboardInterrupt:
+        raise
     except ModuleNotFoundError as error:
         if error.name is not None and (module == error.name or module.startswith(f"{error.name}.")):
             near = _nearest(module, names())
             raise AgentError(f"agent: there is no agent and no module {module!r}{near}") from error
         raise AgentError(f"agent: module {module!r} needs {error.name!r}, which is not installed") from error
-    except Exception as error:  # importing runs the module, which may raise anything
-        raise AgentError(f"agent: module {module!r} cannot be imported: {_one_line(error)}") from error
-    factory = getattr(found, class_name, None)
+    except BaseException as error:  # importing runs the module, which may raise anything, and exit
+        raise AgentError(f"agent: module {module!r} cannot be imported: {one_line(error)}") from error
     if not callable(factory):
         classes = [name for name, value in vars(found).items() if inspect.isclass(value)]
         raise AgentError(f"agent: module {module!r} has no class {class_name!r}{_nearest(class_name, classes)}")
@@ -136,7 +160,3 @@ def _value(text: str, name: str, value: str, kind: Any) -> Any:
 def _nearest(name: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, list(known), n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())

@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from agents.base import Agent
+from agents.faults import one_line
 from scala40_env.cli.answers import NotPlayableError
 from scala40_env.core.actions import DRAW
 from scala40_env.core.cards import JOKER, NUM_RANKS
@@ -197,9 +198,10 @@ class Sitting:
         name = "the adviser" if adviser else f"agent {self.line_up[game.seat]!r} on seat {game.seat}"
         try:
             choice = action_number(agent.act(game.redacted(game.seat), game.legal_actions(), game.rules, rng))
-        except (Exception, SystemExit) as error:  # an agent of the user's own may raise whatever it likes
-            fault = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST_LINE]
-            raise AgentFaultError(f"{name}: {fault}") from error
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # an agent of the user's own may raise whatever it likes
+            raise AgentFaultError(f"{name}: {one_line(error)}") from error
         if not game.is_legal(choice):
             raise AgentFaultError(f"{name}: it chose {brief(choice)}, which is not legal")
         return choice

@@ -19,12 +19,11 @@ from torch import nn
 
 from agents.action_features import NUM_FEATURES
 from agents.inputs import BY_USE
-from agents.registry import make
 from agents.teaching import Teacher
 from agents.weights import Card, layout_digest, save
 from scala40_env.core.rules import Rules
 from training import checkpoints
-from training.config import PPO, Clone
+from training.config import PPO, Clone, bot_named
 from training.evaluate import Result
 from training.ppo import Rollout, Trainer, log_softmax
 
@@ -48,7 +47,7 @@ class Cloner:
         self.model, self.collector, self.league = self._ppo.model, self._ppo.collector, self._ppo.league
         self.rng = self._ppo.rng
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=config.learning_rate, eps=1e-5, fused=True)
-        self.teacher = Teacher(make(config.teacher))
+        self.teacher = Teacher(bot_named("teacher", config.teacher))
         self.updates = self.decisions = 0
         self.seconds = 0.0
 

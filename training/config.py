@@ -7,6 +7,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from agents.registry import BOT, kind_of, make
+from scala40_env.core.quoting import shown
+
 
 class ConfigError(ValueError):
     """Settings that cannot be; the message is one line and names the key."""
@@ -238,7 +241,7 @@ _PARTS = ("gamma", "gae_lambda", "epsilon", "epsilon_end")
 
 
 def check(config: msgspec.Struct) -> None:
-    """Raise ``ConfigError`` for numbers that make no sense."""
+    """Raise ``ConfigError`` for numbers that make no sense, and for names that may not be made."""
     given = msgspec.structs.asdict(config)
     for name, low in _LEAST.items():
         if name in given and given[name] < low:
@@ -251,10 +254,34 @@ def check(config: msgspec.Struct) -> None:
             raise ConfigError(f"config: {name}: expected a number from 0 to 1, got {given[name]}")
     if isinstance(given.get("opponents"), Opponents):
         _check_shares(given["opponents"])
+    _check_names(given)
     if given.get("action_features") and not given["derived"]:
         raise ConfigError("config: action_features: they need derived = true")
     if "hidden" in given and (not given["hidden"] or min(given["hidden"]) < 1):
         raise ConfigError(f"config: hidden: expected widths of 1 or more, got {list(given['hidden'])}")
+
+
+def _check_names(given: dict[str, Any]) -> None:
+    """Names come from files of others: only agents of the registry may be made for them."""
+    names = [("anchors", name) for name in given.get("anchors", ())]
+    names += [("teacher", given["teacher"])] if "teacher" in given else []
+    if isinstance(given.get("opponents"), Opponents):
+        names += [("opponents.names", name) for name in given["opponents"].names]
+    for field, name in names:
+        _check_bot(field, name)
+    if isinstance(given.get("opponents"), str) and kind_of(given["opponents"]) is None:
+        raise ConfigError(f"config: opponents: {shown(given['opponents'])} is no agent of the registry")
+
+
+def _check_bot(field: str, name: str) -> None:
+    if kind_of(name) != BOT:
+        raise ConfigError(f"config: {field}: {shown(name)} is not a compiled bot")
+
+
+def bot_named(field: str, name: str) -> Any:
+    """The compiled bot of the registry that a setting names; ``ConfigError`` where it is none, and nothing is made."""
+    _check_bot(field, name)
+    return make(name)
 
 
 def _check_shares(shares: Opponents) -> None:

@@ -24,13 +24,12 @@ from numpy.typing import NDArray
 from torch import nn
 
 from agents.inputs import Inputs
-from agents.registry import make
 from scala40_env.core.rules import Rules
 from scala40_env.envs.batch import Batch
 from scala40_env.envs.observation import layout
 from training import checkpoints
 from training.action_codes import action_features
-from training.config import DMC
+from training.config import DMC, bot_named
 from training.evaluate import Result, against_bot
 from training.league import League
 from training.sparse import Sparse, by_columns, linear
@@ -279,7 +278,9 @@ class Trainer:
     def evaluate(self, seed: int, deals: int) -> dict[str, Result]:
         """The network, doing what it expects most of, against each anchor on some deals, from every seat."""
         return {
-            name: against_bot(self.collector.rules, self.config, make(name), self.best_actions, seed, deals)
+            name: against_bot(
+                self.collector.rules, self.config, bot_named("anchors", name), self.best_actions, seed, deals
+            )
             for name in self.config.anchors
         }
 

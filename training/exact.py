@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import UNIFORM, Agent
+from agents.base import UNIFORM, Agent, is_compiled
 from scala40_env.core.rules import Rules
 from training.exact_tree import OVER, SEATS, ExactError, Grower, Level, check_enumerable, num_deals
 
@@ -116,7 +116,7 @@ class RecallingPlayer:
 
 def player_of(agent: Agent, rules: Rules) -> Player:
     """An agent as a policy whose chances are known; ``uniform`` as what it is, not as its random numbers have it."""
-    return UniformPlayer() if getattr(agent, "bot", None) == UNIFORM else AgentPlayer(agent, rules)
+    return UniformPlayer() if is_compiled(agent) and agent.bot == UNIFORM else AgentPlayer(agent, rules)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import Agent
+from agents.faults import one_line, plain
 from agents.registry import make
 from scala40_env.core.rules import Rules
 from scala40_env.core.state import ROW
@@ -28,6 +30,8 @@ from scala40_env.replay.thoughts import Thought, thought_of
 START_SECONDS = 120.0
 """How long an agent may take to be made, and so much longer its first decision: it may load or compile something."""
 _THOUGHT = "thought"
+_LONGEST_POLL = 86_400.0
+"""Seconds: a pipe can wait for no more than a few weeks at once."""
 
 
 class NotAnActionError(Exception):
@@ -46,17 +50,14 @@ class AgentLateError(Exception):
     """An agent took longer than it may."""
 
 
-def one_line(error: BaseException) -> str:
-    """An exception in one line of at most 200 characters."""
-    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
-
-
 def as_action(answer: Any) -> int:
-    """The integer that an agent returned; raises ``NotAnActionError``."""
+    """The integer that an agent returned; raises ``NotAnActionError``, with words that are the same each time."""
     try:
         return operator.index(answer)
     except TypeError:
-        raise NotAnActionError(f"not an action: {answer!r:.60}") from None
+        is_told = answer is None or type(answer) in (float, complex, str)
+        told = repr(answer) if is_told else type(answer).__name__  # others may write themselves with their address
+        raise NotAnActionError(f"not an action: {plain(told[:60])}") from None
 
 
 class Guarded:
@@ -96,7 +97,6 @@ class Guarded:
         try:
             return self._ask(_THOUGHT, self.limit, "a thought")[1]
         except (AgentDiedError, AgentLateError):
-            self._is_warm = False
             return None
 
     def close(self) -> None:
@@ -108,6 +108,7 @@ class Guarded:
         if self._pipe is not None:
             self._pipe.close()
         self._process = self._pipe = self._rules = None
+        self._is_warm = False
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
@@ -126,7 +127,7 @@ class Guarded:
         try:
             if question is not None:
                 self._pipe.send(question)
-            if self._pipe.poll(limit):
+            if self._is_answered(limit):
                 kind, answer = self._pipe.recv()
                 return kind, answer
         except (EOFError, OSError):
@@ -138,6 +139,16 @@ class Guarded:
             raise
         self.close()
         raise AgentLateError(f"too late: {what} took more than {limit:g} s")
+
+    def _is_answered(self, limit: float) -> bool:
+        """Wait for an answer; whether there is one within so many seconds."""
+        assert self._pipe is not None, "the agent has been started"
+        ends = time.monotonic() + limit
+        while not self._pipe.poll(min(limit, _LONGEST_POLL)):
+            limit = ends - time.monotonic()
+            if limit <= 0:
+                return False
+        return True
 
     def _status(self) -> str:
         assert self._process is not None, "the agent has been started"
@@ -169,7 +180,7 @@ def _serve(pipe: Connection, text: str) -> None:
     os.dup2(2, 1)  # what the agent prints is no part of the arena's output
     try:
         agent = make(text)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         pipe.send(("fault", one_line(error)))
         return
     pipe.send(("ready", None))
@@ -194,5 +205,5 @@ def _answer(agent: Agent, row: bytes, legal: bytes, rules: Rules, rng: int | Non
         return "action", as_action(agent.act(rows, np.frombuffer(bytearray(legal), dtype=np.int16), rules, rng))
     except NotAnActionError as error:
         return "not an action", str(error)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # an interrupt as well: those of the user are not for this process
         return "fault", one_line(error)

@@ -32,7 +32,7 @@ from training.game_records import unpack
 from training.play_deals import NUM_AGENT_COUNTS, NUM_CLOCKS, NUM_DEAL_COUNTS, Fault, Tally
 from training.results import versions
 from training.schedule import Chunk
-from training.tournament import Tournament, source_digest, writable
+from training.tournament import Tournament, source_digest
 
 try:
     import fcntl
@@ -239,7 +239,7 @@ def _to_json(chunk: Chunk, tally: Tally, seconds: float) -> dict[str, Any]:
         **chunk._asdict(),
         "seats": _pack(tally.seats),
         "games": _pack(tally.games),
-        "faults": [[fault.agent, fault.deal, fault.rotation, writable(fault.message)] for fault in tally.faults],
+        "faults": [[fault.agent, fault.deal, fault.rotation, fault.message] for fault in tally.faults],
         "clocks": tally.clocks.tolist(),
         "seconds": seconds,
     }

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.policy import Policy
-from agents.registry import make
 from scala40_env.envs.batch import FROM_OUTSIDE, Batch
-from training.config import PPO, ConfigError
+from training.config import PPO, bot_named
 
 LEARNER, BOT = 0, -1
 """The owner of a seat that learns, and of one that a bot plays; snapshots are numbered from 1."""
@@ -57,14 +56,6 @@ class FrozenPolicy:
         return made
 
 
-def _number_of(name: str) -> int:
-    """The number of a compiled bot; ``ConfigError`` where the name is that of something else."""
-    number = getattr(make(name), "bot", None)
-    if number is None:
-        raise ConfigError(f"config: opponents.names: {name!r} is not a compiled bot")
-    return int(number)
-
-
 class League:
     """The players of a run.
 
@@ -83,7 +74,7 @@ class League:
         self.bots = np.full((n, players), FROM_OUTSIDE, dtype=np.int64)
         self._models: list[Any] = []
         self.won, self.played = np.zeros(shares.pool), np.zeros(shares.pool)
-        numbers = [_number_of(name) for name in shares.names]
+        numbers = [int(bot_named("opponents.names", name).bot) for name in shares.names]
         first = n - self._with_bots - self._with_snapshots
         for k, game in enumerate(range(first, first + self._with_bots)):
             for seat in range(players):

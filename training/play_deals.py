@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import Agent, CompiledAgent
+from agents.base import Agent, is_compiled
 from agents.playout import (
     GAME_ENDS,
     GAME_ROUNDS,
@@ -35,6 +35,7 @@ from scala40_env.core.actions import NUM_ACTIONS
 from scala40_env.core.cards import MAX_SEATS
 from scala40_env.core.deal import decision_rng
 from scala40_env.core.game import Game
+from scala40_env.core.quoting import brief
 from scala40_env.core.rules import Rules
 from scala40_env.core.state import END_TRUNCATED, PLAY
 from training.deals import Plan
@@ -128,7 +129,7 @@ def first_faults(faults: Sequence[Fault]) -> tuple[Fault, ...]:
 
 def are_compiled(agents: Sequence[Agent]) -> bool:
     """Whether all these agents can be played inside the compiled loop."""
-    return all(isinstance(agent, CompiledAgent) for agent in agents)
+    return all(is_compiled(agent) for agent in agents)
 
 
 def play_deals(
@@ -308,11 +309,13 @@ class _Table:
             return -1, AGENT_LATE, str(error)
         except (AgentDiedError, AgentFaultError) as error:
             return -1, AGENT_RAISED, str(error)
-        except (Exception, SystemExit) as error:  # whatever an agent does, the others play on
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # whatever an agent does, the others play on
             return -1, AGENT_RAISED, one_line(error)
         self._time(number, time.perf_counter() - began)
         if not 0 <= action < NUM_ACTIONS or action not in legal:
-            return -1, AGENT_ILLEGAL, f"not legal: action {action} where {len(legal)} others were"
+            return -1, AGENT_ILLEGAL, f"not legal: action {brief(action)} where {len(legal)} others were"
         return action, 0, ""
 
     def _time(self, number: int, seconds: float) -> None:

@@ -26,7 +26,6 @@ from torch import nn
 from agents.action_features import NUM_FEATURES, ActionFeatures
 from agents.inputs import BY_USE, Inputs
 from agents.network import scaled_cards
-from agents.registry import make
 from agents.weights import Card, load
 from scala40_env.core.game import num_actions
 from scala40_env.core.rules import Rules
@@ -34,7 +33,7 @@ from scala40_env.envs.batch import Batch
 from scala40_env.envs.observation import layout
 from scala40_env.envs.observe import hidden_size
 from training import checkpoints
-from training.config import PPO, ConfigError
+from training.config import PPO, ConfigError, bot_named
 from training.evaluate import Result, against_bot
 from training.league import FrozenPolicy, League
 from training.sparse import Sparse, by_columns, linear, picked
@@ -444,7 +443,9 @@ class Trainer:
     def evaluate(self, seed: int, deals: int) -> dict[str, Result]:
         """The policy, at its likeliest, against each anchor on some deals, from every seat."""
         return {
-            name: against_bot(self.collector.rules, self.config, make(name), self.best_actions, seed, deals)
+            name: against_bot(
+                self.collector.rules, self.config, bot_named("anchors", name), self.best_actions, seed, deals
+            )
             for name in self.config.anchors
         }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import platform
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -14,6 +13,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.faults import plain
 from agents.playout import (
     GAME_ENDS,
     GAME_IN_HAND,
@@ -364,9 +364,8 @@ def _cycles(shown: Sequence[str], differences: Sequence[Difference]) -> tuple[tu
 
 
 def _describe(fault: Fault) -> str:
-    """A fault in words, without the addresses in memory that Python shows of objects: each process has others."""
-    message = re.sub(r"\bat 0x[0-9a-fA-F]*", "at 0x...", writable(fault.message))
-    return f"deal {fault.deal}, rotation {fault.rotation}: {message}"
+    """A fault in words that can be written, whatever file they came from."""
+    return f"deal {fault.deal}, rotation {fault.rotation}: {plain(fault.message)}"
 
 
 def cut(tally: Tally, deals: int) -> Tally:

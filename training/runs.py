@@ -26,7 +26,7 @@ from agents.inputs import BY_USE
 from agents.weights import Card, layout_digest, save
 from scala40_env.core.rules import Rules
 from training import clone, dmc, ppo
-from training.config import ALGORITHMS, DMC, PPO, Clone, ConfigError
+from training.config import ALGORITHMS, DMC, PPO, Clone, ConfigError, check
 from training.evaluate import TEST_SEED, VALIDATION_SEED, Result
 from training.results import versions
 from training.training_progress import TrainingProgress
@@ -139,6 +139,7 @@ class Run:
             told = msgspec.json.decode((folder / "config.json").read_bytes(), type=dict[str, Any])
             kind = ALGORITHMS[told.get("algorithm", "ppo")]
             config = msgspec.convert(told, kind)
+            check(config)
             command = str(json.loads((folder / "run.json").read_text("utf-8"))["command"])
         except (OSError, ValueError, KeyError, msgspec.ValidationError) as error:
             raise ConfigError(f"{folder}: no run to resume: {' '.join(str(error).split())}") from None

@@ -24,13 +24,12 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.vec_env import VecMonitor
 
-from agents.registry import make
 from agents.weights import Card, layout_digest, save
 from scala40_env.core.rules import Rules
 from scala40_env.envs.batch import Batch
 from scala40_env.envs.sb3 import Scala40VecEnv
 from scala40_env.envs.spaces import scale_of
-from training.config import SB3
+from training.config import SB3, bot_named
 from training.evaluate import TEST_SEED, Result, against_bot
 from training.runs import begin_folder
 
@@ -105,7 +104,7 @@ def evaluate(model: MaskablePPO, config: SB3) -> dict[str, Result]:
         return actions
 
     return {
-        name: against_bot(rules, config, make(name), choose, TEST_SEED, config.evaluate_deals)
+        name: against_bot(rules, config, bot_named("anchors", name), choose, TEST_SEED, config.evaluate_deals)
         for name in config.anchors
     }
 

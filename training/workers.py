@@ -15,7 +15,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from typing import NamedTuple
 
-from agents.base import Agent, CompiledAgent
+from agents.base import Agent, is_compiled
 from training.deals import ArenaError
 from training.game_records import Recorder
 from training.guard import Guarded, end_with_parent, one_thread_each
@@ -65,7 +65,7 @@ class Players:
     ) -> None:
         self.plans = [tournament.plan(i) for i in range(len(tournament.line_ups))]
         guarded = [
-            agent if limit is None or isinstance(agent, CompiledAgent) else Guarded(text, limit)
+            agent if limit is None or is_compiled(agent) else Guarded(text, limit)
             for text, agent in zip(tournament.agents, agents)
         ]
         self.line_ups = [[guarded[i] for i in line_up] for line_up in tournament.line_ups]

@@ -171,8 +171,10 @@ def _ask(game: Game, agent: Any, name: str, rng: int) -> int:
     where = f"agent {name!r} on seat {game.seat}"
     try:
         choice = action_number(agent.act(game.redacted(game.seat), game.legal_actions(), game.rules, rng))
-    except (Exception, SystemExit) as error:  # an agent may be of the user's own, and raise anything
-        raise CommandError(f"{where}: {type(error).__name__}: {error}") from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # an agent may be of the user's own, and raise anything
+        raise CommandError(f"{where}: {importlib.import_module('agents.faults').one_line(error)}") from None
     if not game.is_legal(choice):
         raise CommandError(f"{where}: it chose action {brief(choice)}: {why_not(game.row, game.rules, choice)}")
     return choice

@@ -10,6 +10,7 @@ import importlib
 from collections.abc import Sequence
 from typing import Any
 
+BASE = "agents.base"
 REGISTRY = "agents.registry"
 KERNELS = "agents.lanes"
 
@@ -44,7 +45,7 @@ def _agent(named: Any) -> Any:
 
 def is_compiled(agent: Any) -> bool:
     """Whether an agent can act inside the kernel of a batch."""
-    return hasattr(agent, "bot") and hasattr(agent, "salt")
+    return hasattr(agent, "bot") and hasattr(agent, "salt") and bool(_module(BASE).is_compiled(agent))
 
 
 def kernel_with_bots() -> Any:

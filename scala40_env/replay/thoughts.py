@@ -25,7 +25,9 @@ def thought_of(agent: Any) -> Thought:
     try:
         thought = getattr(agent, "thought", None)
         return _copied(thought, DEEPEST) if isinstance(thought, (str, dict)) else None
-    except (Exception, SystemExit):  # an agent may be of the user's own, and raise anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # an agent may be of the user's own, and raise anything
         return None
 
 

@@ -37,6 +37,17 @@ class Raises:
         raise RuntimeError("no\nidea")
 
 
+class Stop(BaseException):
+    pass
+
+
+class Stops:
+    name = "stops"
+
+    def act(self, rows, legal, rules, rng=None):  # noqa: ANN001
+        raise Stop("bad \ud800 word")
+
+
 class Illegal:
     name = "illegal"
 
@@ -371,7 +382,14 @@ def test_an_interrupt_keeps_the_game(seat: Seat, tmp_path: Path, monkeypatch: py
     only_record(path)
 
 
-@pytest.mark.parametrize(("agent", "fault"), [("Raises", "RuntimeError: no idea"), ("Illegal", "it chose 700")])
+@pytest.mark.parametrize(
+    ("agent", "fault"),
+    [
+        ("Raises", "RuntimeError: no idea"),
+        ("Stops", "Stop: bad \\ud800 word"),
+        ("Illegal", "it chose 700"),
+    ],
+)
 def test_an_agent_that_fails_is_named_and_the_game_kept(seat: Seat, tmp_path: Path, agent: str, fault: str) -> None:
     path = tmp_path / "g.json"
     status, _, err = seat.run(FIRST, f"{HERE}:{agent}", "--seed", "1", "--save", str(path))
@@ -395,6 +413,29 @@ def test_a_file_alone_makes_no_agent_of_any_module(seat: Seat, tmp_path: Path) -
     assert seat.run("", f"{HERE}:Raises", "--resume", str(path), "--seed", "3")[0] == 2
     assert "Raises" in seat.run("", f"{HERE}:Raises", "--resume", str(path))[2]
     assert "is against" in seat.fails("greedy", "--resume", str(path))
+
+
+def test_the_options_of_an_agent_in_a_file_make_nothing_either(seat: Seat, tmp_path: Path) -> None:
+    path, touched = tmp_path / "g.json", tmp_path / "touched"
+    call = f"subprocess:getoutput:cmd=touch {touched}"
+    texts = [f"pimc:{option}={call}" for option in ("bot", "value", "prior", "belief")]
+    texts += [f"ismcts:{option}={call}" for option in ("bot", "prior", "belief")]
+    texts += [f"pimc:bot=pimc:bot={call}", f"pimc:value=policy:default,bot={call}", f"pimc:prior= {call}"]
+    for evil in texts:
+        path.write_bytes(encode(make_record(Rules(), 2, [], agents=["person", evil])))
+        assert " is not a" in seat.fails("--resume", str(path)), evil
+        assert not touched.exists(), evil
+
+
+def test_a_game_against_weights_of_a_file_goes_on(seat: Seat, tmp_path: Path) -> None:
+    path = tmp_path / "g.json"
+    assert seat.run(f"1\nquit {path}\n", "policy:default", "--seed", "2")[0] == 0
+    assert seat.run("1\n", "--resume", str(path))[0] == 0
+
+
+def test_nobody_else_is_a_person(seat: Seat) -> None:
+    for words in (("person",), ("greedy", " person"), ("greedy", "--hint", "person")):
+        assert "there is no agent 'person'" in seat.fails(*words)
 
 
 def test_what_is_wrong_takes_one_line(seat: Seat, tmp_path: Path) -> None:

@@ -5,10 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from agents.base import Agent, AgentError, CompiledAgent
+from agents.base import Agent, AgentError, CompiledAgent, is_compiled
 from agents.greedy import Greedy
-from agents.registry import make, names
+from agents.registry import BOT, POLICY, SEARCH, kind_of, make, names
 from agents.uniform import Uniform
+from scala40_env.core.rules import Rules
+from scala40_env.envs.batch import Batch
+from training.deals import plan
+from training.play_deals import play_deals
 
 
 class WithOptions:
@@ -22,6 +26,41 @@ class WithOptions:
 class Nameless:
     def act(self, rows, legal, rules, rng=None):  # noqa: ANN001
         return int(legal[0])
+
+
+class Named(WithOptions):
+    def __init__(self, *, kind: str = "plain") -> None:
+        self.kind = kind
+
+    @property
+    def name(self) -> str:
+        if self.kind == "raise":
+            raise RuntimeError("no name")
+        return {"surrogate": "bad \ud800 name", "lines": "two\nlines", "escape": "\x1b[31mred", "none": ""}[self.kind]
+
+
+class Exits(WithOptions):
+    def __init__(self) -> None:
+        sys.exit(0)
+
+
+class Stop(BaseException):
+    def __str__(self) -> str:
+        raise self
+
+
+class Stops(WithOptions):
+    def __init__(self) -> None:
+        raise Stop
+
+
+class OtherGreedy(Greedy):
+    def act(self, rows, legal, rules, rng=None):  # noqa: ANN001
+        return int(legal[-1])
+
+
+class SameGreedy(Greedy):
+    name = "same"
 
 
 class Refuses(WithOptions):
@@ -52,6 +91,42 @@ def test_compiled_bots_are_known_as_such():
     assert not isinstance(WithOptions(), CompiledAgent)
 
 
+def test_only_what_acts_as_its_bot_does_is_compiled():
+    for name in ("careful", "greedy", "solver", "uniform:seed=3"):
+        assert is_compiled(make(name))
+    assert is_compiled(SameGreedy())
+    assert not is_compiled(WithOptions())
+    assert not is_compiled(OtherGreedy())
+    changed = make("greedy")
+    changed.act = OtherGreedy().act  # type: ignore[method-assign]
+    assert not is_compiled(changed)
+
+
+def test_a_bot_with_another_act_is_asked_by_it():
+    rules = Rules.load("hops")
+    made = plan(["greedy", "mine"], rules, 2)
+    tally = play_deals(made, [make("greedy"), OtherGreedy()], 0, 2)
+    assert tally.clocks[:, 0].min() > 0
+    with pytest.raises(ValueError, match="is not a compiled bot"):
+        Batch(rules, 2, 4, opponents=OtherGreedy())
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("greedy", BOT),
+        (" uniform : seed=3", BOT),
+        ("pimc:worlds=2", SEARCH),
+        ("policy:default", POLICY),
+        ("agents.greedy:Greedy", None),
+        ("nobody", None),
+        ("", None),
+    ],
+)
+def test_a_text_says_what_kind_of_agent_it_names(text: str, kind: str | None):
+    assert kind_of(text) == kind
+
+
 def test_options_and_classes_by_path():
     assert make("uniform:seed=3").salt == 3
     assert make(" uniform:seed = 3 ").name == "uniform:seed=3"
@@ -78,6 +153,14 @@ def test_options_and_classes_by_path():
         ("players_of_a_test:WithOptions:share=much", "option 'share' is a number, got 'much'"),
         ("players_of_a_test:Nameless", "Nameless has no name"),
         ("players_of_a_test:Refuses", "RuntimeError: no weights here"),
+        ("players_of_a_test:Exits", "SystemExit: 0"),
+        ("players_of_a_test:Stops", "Stop"),
+        ("players_of_a_test:Named:kind=raise", "RuntimeError: no name"),
+        ("players_of_a_test:Named:kind=surrogate", r"its name 'bad \ud800 name' is no text on one line"),
+        ("players_of_a_test:Named:kind=lines", r"its name 'two\nlines' is no text on one line"),
+        ("players_of_a_test:Named:kind=escape", r"its name '\x1b[31mred' is no text on one line"),
+        ("players_of_a_test:Named:kind=none", "its name '' is no text on one line"),
+        ("policy:\ud800", r"expected a name, got 'policy:\ud800'"),
         ("agents.base:UNIFORM", "has no class 'UNIFORM'"),
         ("gredy:a=1", "there is no agent 'gredy'"),
     ],
@@ -95,5 +178,11 @@ def test_a_module_that_cannot_be_imported_is_named(tmp_path: Path, monkeypatch: 
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(AgentError, match="'broken_player' cannot be imported: ValueError: on import"):
         make("broken_player:Any")
+    (tmp_path / "leaving_player.py").write_text("import sys\nsys.exit(0)\n")
+    with pytest.raises(AgentError, match="'leaving_player' cannot be imported: SystemExit: 0"):
+        make("leaving_player:Any")
+    (tmp_path / "empty_player.py").write_text("def __getattr__(name):\n    raise SystemExit(name)\n")
+    with pytest.raises(AgentError, match="'empty_player' cannot be imported: SystemExit: Any"):
+        make("empty_player:Any")
     with pytest.raises(AgentError, match="needs 'a_module_that_is_not_there'"):
         make("needy_player:Any")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from agents import pimc
 from agents.base import GREEDY, AgentError
 from agents.belief import NO_BELIEF, before_last_discard, draw_world
 from agents.ismcts import Ismcts
@@ -18,7 +19,7 @@ from scala40_env.core.deal import decision_rng
 from scala40_env.core.game import Game
 from scala40_env.core.position import position_from_json
 from scala40_env.core.rules import Rules
-from scala40_env.core.state import DRAW, PLAY
+from scala40_env.core.state import DRAW, PLAY, allocate
 from tests.agents.redealing import redeal
 from training.arena import play
 from training.deals import plan
@@ -167,6 +168,22 @@ def test_the_position_before_a_discard_is_the_one_that_was():
     assert checked > 15
 
 
+def test_rounds_that_a_policy_plays_on_are_kept_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch):
+    game = Game("standard", 2, seed=5)
+    game.play(int(game.legal_actions()[0]))
+    question = game.redacted(game.seat), game.legal_actions(), game.rules, 7
+    sizes: list[int] = []
+    for text in ("pimc:bot=policy:default,worlds=5,prior=", "pimc:value=policy:default,worlds=5,prior="):
+        whole = make(text).values(*question)
+        sizes.clear()
+        with monkeypatch.context() as changed:
+            changed.setattr(pimc, "_MOST_LEAVES", 3 * len(question[1]))
+            changed.setattr(pimc, "allocate", lambda size: sizes.append(size) or allocate(size))
+            assert np.allclose(make(text).values(*question), whole, rtol=0, atol=1e-3)
+        assert max(sizes) <= 3 * len(question[1])
+        assert len(sizes) > 4
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -177,7 +194,12 @@ def test_the_position_before_a_discard_is_the_one_that_was():
         ("pimc:worlds=0", "worlds: expected an integer from 1 to 100000, got 0"),
         ("pimc:milliseconds=-1", "milliseconds: expected a number from 0 to 1000000, got -1.0"),
         ("pimc:bot=pimc", "bot: 'pimc' is not a compiled bot"),
-        ("pimc:bot=nobody", "agent: there is no agent 'nobody'"),
+        ("pimc:bot=nobody", "bot: 'nobody' is not a compiled bot or a policy"),
+        ("pimc:bot=agents.greedy:Greedy", "bot: 'agents.greedy:Greedy' is not a compiled bot or a policy"),
+        ("pimc:value=greedy", "value: 'greedy' is not a policy"),
+        ("pimc:prior=policy:default", "prior: 'policy:default' is not a compiled bot"),
+        ("ismcts:bot=policy:default", "bot: 'policy:default' is not a compiled bot"),
+        ("pimc:prior=uniform:sed=1", "agent 'uniform:sed=1': there is no option 'sed'"),
         ("ismcts:iterations=0", "iterations: expected an integer from 1 to 1000000, got 0"),
         ("ismcts:exploration=-1", "exploration: expected a number of 0 or more, got -1.0"),
         ("ismcts:seed=-1", "seed: expected an integer from 0"),

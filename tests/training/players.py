@@ -10,6 +10,17 @@ from numpy.typing import NDArray
 from scala40_env.core.rules import Rules
 
 
+class Stop(BaseException):
+    """No ``Exception``, and no interrupt."""
+
+
+class WordlessError(Exception):
+    """One that cannot be put into words."""
+
+    def __str__(self) -> str:
+        raise Stop("no words")
+
+
 class First:
     """Plays the first legal action, after a pause; after so many turns of a game something else, if asked to."""
 
@@ -31,6 +42,14 @@ class First:
             raise RuntimeError(f"a card for {object()} at 7 of 0x10")
         if self.then == "exit":
             raise SystemExit(3)
+        if self.then == "stop":
+            raise Stop("at once")
+        if self.then == "wordless":
+            raise WordlessError
+        if self.then == "surrogate":
+            raise RuntimeError("bad \ud800 name \x1b[31m")
+        if self.then == "key":
+            raise KeyError(object())
         if self.then == "die":
             os._exit(7)
         if self.then == "hang":
@@ -42,15 +61,25 @@ class First:
             first = int(legal[0])
             legal[:] = 744
             return first
-        return {
-            "first": legal[0],
-            "illegal": 744,
-            "far": 10**30,
-            "none": None,
-            "text": "draw",
-            "half": 1.5,
-            "object": object(),
-        }[self.then]
+        answers = {"first": legal[0], "illegal": 744, "far": 10**30, "huge": 10**5000, "none": None, "text": "draw"}
+        answers |= {"half": 1.5, "object": object(), "list": [1] * 99, "long": "x" * 999}
+        return answers[self.then]
+
+
+class Slow(First):
+    """Takes a while for its first decision, as if it had something to load, and ends its process where it is told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loaded = False
+
+    def act(self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: int | None = None) -> Any:
+        if rng == 0:
+            os._exit(7)
+        if not self.loaded:
+            time.sleep(3)
+        self.loaded = True
+        return legal[0]
 
 
 class Thinks(First):

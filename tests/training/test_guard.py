@@ -11,7 +11,7 @@ from scala40_env.core.rules import Rules
 from training import arena
 from training.arena import play
 from training.deals import ArenaError
-from training.guard import AgentDiedError, AgentFaultError, Guarded, NotAnActionError
+from training.guard import AgentDiedError, AgentFaultError, Guarded, NotAnActionError, one_line
 from training.tournament import tournament
 
 HERE = "tests.training.players:First"
@@ -38,6 +38,11 @@ def test_an_agent_answers_from_its_own_process_as_it_would_from_this_one():
     [
         ("raise", AgentFaultError, "RuntimeError: out of ideas for good"),
         ("text", NotAnActionError, "not an action: 'draw'"),
+        ("stop", AgentFaultError, "Stop: at once"),
+        ("wordless", AgentFaultError, "^WordlessError$"),
+        ("surrogate", AgentFaultError, r"^RuntimeError: bad \\ud800 name \\x1b\[31m$"),
+        ("key", AgentFaultError, "^KeyError: <object object>$"),
+        ("object", NotAnActionError, "^not an action: object$"),
         ("die", AgentDiedError, "process died: exit status 7"),
     ],
 )
@@ -76,6 +81,34 @@ def test_the_first_fault_does_not_depend_on_the_pieces(tmp_path: Path):
     made = json.loads((tmp_path / "a" / "results.json").read_bytes())
     assert made["agents"][1]["illegal"] > 0
     assert made["agents"][1]["first_fault"].startswith("deal 0, rotation 0: not legal: action 744")
+
+
+def test_an_agent_that_is_started_again_may_load_again():
+    game, agent = Game(STANDARD, 2, seed=1), Guarded("tests.training.players:Slow", 1.0)
+    question = game.redacted(0), game.legal_actions(), STANDARD
+    try:
+        agent.act(*question, 1)
+        with pytest.raises(AgentDiedError):
+            agent.act(*question, 0)
+        assert agent.act(*question, 1) == game.legal_actions()[0]
+    finally:
+        agent.close()
+
+
+def test_a_limit_may_be_longer_than_a_pipe_can_wait():
+    game, agent = Game(STANDARD, 2, seed=1), Guarded("uniform", 3e6)
+    try:
+        assert game.is_legal(agent.act(game.redacted(0), game.legal_actions(), STANDARD, 1))
+        assert game.is_legal(agent.act(game.redacted(0), game.legal_actions(), STANDARD, 1))
+    finally:
+        agent.close()
+
+
+@pytest.mark.parametrize("text", ["bad \ud800 name", "x" * 10**6, "\x00\x1b[2J\r\n\u2028"])
+def test_an_error_in_one_line_is_one(text: str):
+    made = one_line(RuntimeError(text))
+    assert made.isprintable()
+    assert 0 < len(made.encode("utf-8")) <= 200
 
 
 def test_objects_cannot_be_guarded():

@@ -65,8 +65,8 @@ def test_one_process_and_two_write_the_same_bytes(tmp_path: Path):
 def test_one_process_and_two_write_the_same_bytes_of_agents_that_fail(tmp_path: Path):
     faults = {
         "raise": "out of ideas for good",
-        "object": "<object object at 0x...>",
-        "address": "at 0x...> at 7 of 0x10",
+        "object": "not an action: object",
+        "address": "<object object> at 7 of 0x10",
         "half of a character": "\\udcff",
         "exit": "SystemExit: 3",
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import shutil
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from scala40_env.core.rules import Rules
 from scala40_env.envs.observation import layout
 from tests.agents.redealing import redeal
 from training import cli
-from training.config import PPO, ConfigError, load
+from training.config import DMC, PPO, SB3, Clone, ConfigError, load
 from training.evaluate import VALIDATION_SEED, against_bot
 from training.ppo import Trainer, log_softmax
 
@@ -293,6 +294,43 @@ def test_a_run_that_was_cut_short_on_the_disk_is_refused(
     assert told.startswith("scala40 train: ")
     assert part.partition(".")[0] in told or "no run to resume" in told
     assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "field"),
+    [
+        (PPO, 'opponents.names=["greedy", "{}"]', "opponents.names"),
+        (PPO, 'anchors=["{}"]', "anchors"),
+        (DMC, 'anchors=["{}"]', "anchors"),
+        (SB3, 'anchors=["{}"]', "anchors"),
+        (SB3, 'opponents="{}"', "opponents"),
+        (Clone, 'teacher="{}"', "teacher"),
+    ],
+)
+def test_names_in_settings_run_no_code(tmp_path: Path, kind: Any, change: str, field: str):
+    for evil in ("subprocess:getoutput:cmd=touch {}", "pimc:bot=subprocess:getoutput:cmd=touch {}"):
+        text = evil.format(tmp_path / "x")
+        made = make if kind is SB3 and field == "opponents" else lambda name: None
+        with pytest.raises((ConfigError, AgentError)) as caught:
+            made(getattr(load(kind, None, [change.replace("{}", text)]), field, ""))
+        assert not (tmp_path / "x").exists()
+        assert "\n" not in str(caught.value)
+        assert str(caught.value).startswith((f"config: {field}: ", "bot: "))
+
+
+def test_a_folder_of_a_run_runs_no_code(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    folder, touched = tmp_path / "run", tmp_path / "x"
+    evil = f"subprocess:getoutput:cmd=touch {touched}"
+    kept = json.loads((run / "config.json").read_text("utf-8"))
+    for changed in ({"anchors": [evil]}, {"opponents": {**kept["opponents"], "names": [evil]}}):
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(run, folder)
+        (folder / "config.json").write_text(json.dumps({**kept, "decisions": 10**6, **changed}), "utf-8")
+        assert cli.main(["resume", str(folder), "--quiet"]) == 2
+        told = capsys.readouterr().err
+        assert "is not a compiled bot" in told
+        assert told.count("\n") == 1
+        assert not touched.exists()
 
 
 def test_an_opponent_that_is_no_compiled_bot_is_refused():
