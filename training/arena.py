@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from agents.base import Agent, CompiledAgent
+from agents.base import Agent, is_compiled
 from agents.playout import SEAT_DECISIONS
 from agents.registry import names
 from scala40_env.cli import BAD_INPUT, INTERRUPTED, Parser, streams
@@ -208,7 +208,7 @@ def _times(whole: Tournament, agents: Sequence[Agent], tallies: Sequence[Tally],
     for i, agent in enumerate(agents):
         if clocks[i, CLOCK_DECISIONS]:
             made.append(Times(clocks[i, CLOCK_SECONDS] / clocks[i, CLOCK_DECISIONS], clocks[i, CLOCK_LONGEST]))
-        elif players.compiled and isinstance(agent, CompiledAgent):
+        elif players.compiled and is_compiled(agent):
             made.append(Times(_sampled_seconds(whole, agent), math.nan))
         else:
             made.append(Times(math.nan, math.nan))
