@@ -59,7 +59,7 @@ def make(text: str) -> Agent:
             have; the message is one line and names it.
     """
     if not isinstance(text, str) or not text.strip() or not _is_unicode(text):
-        raise AgentError(f"agent: expected a name, got {text!r}; there are {', '.join(names())}")
+        raise AgentError(f"agent: expected a name, got {text!r}; there are {_told()}")
     name, _, rest = (part.strip() for part in text.partition(":"))
     known = {**_BOTS, **_SEARCHES, **_OF_A_FILE}
     if name in known:
@@ -67,7 +67,7 @@ def make(text: str) -> Agent:
     elif rest and "=" not in rest.partition(":")[0]:
         module, (class_name, _, rest) = name, rest.partition(":")
     else:
-        raise AgentError(f"agent: there is no agent {name!r}{_nearest(name, names())}; there are {', '.join(names())}")
+        raise AgentError(f"agent: there is no agent {name!r}{_nearest(name, names())}; there are {_told()}")
     if name in _OF_A_FILE and rest and "=" not in rest.partition(",")[0]:
         rest = f"path={rest}"
     factory = _find(module, class_name)
@@ -85,6 +85,10 @@ def make(text: str) -> Agent:
     if not called or not called.isprintable():
         raise AgentError(f"agent {text!r}: its name {shown(called)} is no text on one line")
     return typing.cast(Agent, agent)
+
+
+def _told() -> str:
+    return f"{', '.join(names())} and policy:FILE"
 
 
 def _is_unicode(text: str) -> bool:

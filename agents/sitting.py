@@ -298,7 +298,7 @@ class Sitting:
                 raise NotationError(f"{verb}: {shown(path)}: {reason}") from None
         elif verb == "save":
             raise NotationError("save: name a file")
-        elif not terminal.warned:
+        elif not terminal.warned and (self._kept is None or self._kept[1] != len(self.actions)):
             terminal.warned = True
             raise NotationError("the game is not kept: 'quit FILE' keeps it, 'quit' once more leaves")
         if verb == "quit":

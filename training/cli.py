@@ -57,6 +57,8 @@ def _run(args: object, command: str) -> int:
     from training.runs import BEST, Run
 
     run = Run.resume(Path(folder)) if settings is None else Run.begin(out, settings, command)
+    if settings is None and run.trainer.is_done():
+        print(f"{run.folder}: has had all its decisions; they are measured again")
     done = run.train(quiet=args.quiet)  # type: ignore[attr-defined]
     if not done:
         print(f"stopped; `scala40 train resume {run.folder}` goes on")

@@ -48,7 +48,7 @@ class TrainingProgress:
 
     def update(self, decisions: int, per_second: float, shown: str) -> None:
         """So many decisions have been made in all."""
-        text = f"{decisions / 1e6:.2f} of {self._total / 1e6:.2f} million decisions, {per_second:,.0f} a second"
+        text = f"{decisions:,} of {self._total:,} decisions, {per_second:,.0f} a second"
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=decisions, decisions=text, shown=shown)
         elif not self._quiet and time.monotonic() - self._last >= _PLAIN_EVERY:

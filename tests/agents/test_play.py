@@ -332,6 +332,15 @@ def test_what_agents_thought_is_kept_before_and_after(seat: Seat, tmp_path: Path
     assert who == {1}
 
 
+def test_who_leaves_after_a_save_is_not_warned(seat: Seat, tmp_path: Path) -> None:
+    saved = tmp_path / "saved.json"
+    status, out, _ = seat.run(f"save {saved}\nquit\n", "greedy", "--seed", "1")
+    assert (status, "the game is not kept" in out) == (0, False)
+    status, out, _ = seat.run("draw\nquit\nquit\n", "--resume", str(saved), "--save", str(tmp_path / "other.json"))
+    assert status == 0
+    assert (tmp_path / "other.json").exists()
+
+
 def test_who_leaves_without_a_file_is_warned_once(seat: Seat) -> None:
     status, out, err = seat.run("quit\nquit\n1\n", "greedy", "--seed", "1")
     assert (status, err) == (0, "")
