@@ -51,18 +51,11 @@ def test_pimc_tells_what_the_best_actions_gained() -> None:
 
 
 @pytest.mark.parametrize(("sure", "stands"), [(1000.0, True), (0.0, False)])
-def test_pimc_tells_whether_the_choice_of_its_prior_stood(sure: float, stands: bool) -> None:
-    agent = Pimc(worlds=32, prior="uniform", sure=sure)
-    game, chosen = decided(agent)
-    thought = agent.thought
-    assert thought is not None
-    assert thought["prior"] in legal_texts(game)
-    assert thought["prior_stood"] is stands is (thought["prior"] == chosen)
-
-
-@pytest.mark.parametrize(("sure", "stands"), [(1000.0, True), (0.0, False)])
-def test_ismcts_tells_whether_the_choice_of_its_prior_stood(sure: float, stands: bool) -> None:
-    agent = Ismcts(iterations=200, prior="uniform", sure=sure)
+@pytest.mark.parametrize(("search", "budget"), [(Pimc, {"worlds": 32}), (Ismcts, {"iterations": 200})])
+def test_a_search_tells_whether_the_choice_of_its_prior_stood(
+    search: Any, budget: dict[str, int], sure: float, stands: bool
+) -> None:
+    agent = search(prior="uniform", sure=sure, **budget)
     game, chosen = decided(agent)
     thought = agent.thought
     assert thought is not None
