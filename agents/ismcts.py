@@ -351,6 +351,7 @@ class Ismcts:
         self, rows: NDArray[Any], legal: NDArray[np.int16], rules: Rules, rng: int | None = None
     ) -> NDArray[np.int64]:
         """How often each legal action was visited, without a prior: the policy of the search, but for its scale."""
+        self._searched = None
         self._search(rows, legal, rules, rng, _NONE)
         return self._arms[:, TRIED].astype(np.int64)
 

@@ -75,6 +75,8 @@ def test_ismcts_tells_how_often_the_best_actions_were_visited() -> None:
     assert 0 < sum(visits) <= 60
     assert list(thought["gain"]) == list(thought["visits"])
     assert set(thought["visits"]) <= legal_texts(game)
+    assert len(agent.visits(game.redacted(game.seat), game.legal_actions(), game.rules, 5)) == len(game.legal_actions())
+    assert agent.thought is None, "visits are no decision"
     agent.act(game.redacted(game.seat), game.legal_actions()[:1], game.rules, 5)
     assert agent.thought is None
 
